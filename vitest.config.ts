@@ -1,0 +1,43 @@
+import { playwright } from "@vitest/browser-playwright";
+import { defineConfig } from "vitest/config";
+import { browserNames, launchOptions } from "./scripts/browsers.mjs";
+
+// Projects: unit (Node), chromium and firefox (browser mode: real workers, real OPFS). No COOP/COEP anywhere: the
+// library must work without cross-origin isolation.
+export default defineConfig({
+  // sqlite-wasm finds its .wasm beside its own module; pre-bundling would move the module away from it.
+  optimizeDeps: { exclude: ["@sqlite.org/sqlite-wasm"] },
+  worker: { format: "es" },
+  test: {
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "unit",
+          environment: "node",
+          include: ["test/unit/**/*.test.ts", "test/conformance/node/**/*.test.ts"],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "browser",
+          include: ["test/browser/**/*.test.ts"],
+          // Files share one origin and so one OPFS; one at a time keeps their timings apart on two cores.
+          fileParallelism: false,
+          testTimeout: 30_000,
+          browser: {
+            enabled: true,
+            headless: true,
+            screenshotFailures: false,
+            instances: browserNames.map((browser) => ({
+              browser,
+              name: browser,
+              provider: playwright({ launchOptions: launchOptions(browser) }),
+            })),
+          },
+        },
+      },
+    ],
+  },
+});
