@@ -15,6 +15,7 @@ export const debian = {
 
 /** The executable of a browser, or undefined where Playwright's own download is to be used. */
 export function browserPath(name) {
+  if (!browserNames.includes(name)) throw new Error(`The tests know ${browserNames.join(" and ")}, not ${name}`);
   const { path, variable } = debian[name];
   const chosen = process.env[variable];
   if (chosen && !existsSync(chosen)) throw new Error(`${variable} names ${chosen}, which does not exist`);
