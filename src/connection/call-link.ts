@@ -1,0 +1,62 @@
+/**
+ * One way to one owner: Comlink's wrapped call function over a MessagePort or a session's BroadcastChannel.
+ *
+ * Comlink matches replies to calls. What it lacks is added here: frames that are not of the protocol never reach it
+ * (W1), a reply of another epoch is dropped (W2), and after `close` nothing is sent any more, not even by Comlink's
+ * own finalizer.
+ */
+import { type Endpoint, type Remote, wrap } from "comlink";
+import { isReplyFrame } from "../protocol/wire-checks.js";
+import type { CallFunction, CallReply, CallRequest } from "../protocol/wire.js";
+
+/** What MessagePort and BroadcastChannel have in common. */
+export interface MessageEndpoint {
+  postMessage(message: unknown): void;
+  addEventListener(type: "message", listener: (event: MessageEvent<unknown>) => void): void;
+  removeEventListener(type: "message", listener: (event: MessageEvent<unknown>) => void): void;
+  /** MessagePorts only. */
+  start?(): void;
+  close(): void;
+}
+
+export interface CallLink {
+  readonly epoch: number;
+  /** Never settles when the owner dies or the link is closed: whoever calls watches over that (pending-calls.ts). */
+  call(request: CallRequest): Promise<CallReply>;
+  close(): void;
+}
+
+export function openCallLink(endpoint: MessageEndpoint, epoch: number, drop: () => void): CallLink {
+  let open = true;
+  const listeners = new Map<EventListenerOrEventListenerObject, (event: MessageEvent<unknown>) => void>();
+  const guarded: Endpoint = {
+    postMessage(message) {
+      if (open) endpoint.postMessage(message);
+    },
+    addEventListener(_type, listener) {
+      const checked = (event: MessageEvent<unknown>): void => {
+        if (!isReplyFrame(event.data) || event.data.value.epoch !== epoch) drop();
+        else if (typeof listener === "function") listener(event);
+        else listener.handleEvent(event);
+      };
+      listeners.set(listener, checked);
+      endpoint.addEventListener("message", checked);
+    },
+    removeEventListener(_type, listener) {
+      const checked = listeners.get(listener);
+      if (checked !== undefined) endpoint.removeEventListener("message", checked);
+    },
+  };
+  // Held by this closure as long as the link is: Comlink releases a proxy that is collected in mid-call.
+  const remote: Remote<CallFunction> = wrap<CallFunction>(guarded);
+  endpoint.start?.();
+  return {
+    epoch,
+    call: (request) => remote(request),
+    close() {
+      open = false;
+      for (const checked of listeners.values()) endpoint.removeEventListener("message", checked);
+      endpoint.close();
+    },
+  };
+}

@@ -1,0 +1,170 @@
+/**
+ * The calls of one session that have not been settled.
+ *
+ * Owns: the calls, their numbers, whether and to which owner each was sent.
+ * Does not own: which owner answers (connection.ts), how a message travels (call-link.ts).
+ *
+ * P1  Every call settles: with its outcome, with a typed error, or after it was sent again to the next owner.
+ * P2  A call that was never sent is never applied; an aborted signal ends it. Once sent, the signal is ignored.
+ * P3  When an owner is lost, what can be repeated without being applied twice is sent to the next one; any other
+ *     write ends with OutcomeUnknownError.
+ * P4  Time is counted in ticks and not read from a clock, so that a page that slept does not expire what is only late.
+ */
+import {
+  AbortedError,
+  fromWire,
+  NoOwnerError,
+  OutcomeUnknownError,
+  OwnerUnresponsiveError,
+  type WakefulError,
+} from "../protocol/errors.js";
+import type { CommitRequest } from "../protocol/connector.js";
+import type { CallMethod } from "../protocol/wire.js";
+import type { CallLink } from "./call-link.js";
+
+interface PendingCall {
+  readonly number: number;
+  readonly method: CallMethod;
+  readonly body: unknown;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: WakefulError) => void;
+  readonly release: () => void;
+  /** Epoch of the owner it was sent to; `null`: it waits for one. */
+  sentTo: number | null;
+  /** Ticks since it was made, or since it was last sent. */
+  ticks: number;
+}
+
+/** Whether applying this call twice is the same as applying it once. */
+function isRepeatable(method: CallMethod, body: unknown): boolean {
+  if (method !== "commit") return true;
+  // A receipt answers a repeated step; a repeated bare creation meets its own row and reports it as a conflict.
+  return (body as CommitRequest).operations.every(
+    (operation) => operation.step !== undefined || (operation.type === "create" && operation.version === 0),
+  );
+}
+
+export class PendingCalls {
+  readonly #calls = new Map<number, PendingCall>();
+  readonly #session: string;
+  #number = 0;
+
+  constructor(session: string) {
+    this.#session = session;
+  }
+
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  /** Adds a call. It settles by `send`, `lose`, `tick` or `fail`. */
+  add(method: CallMethod, body: unknown, signal: AbortSignal | undefined): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const number = ++this.#number;
+      const onAbort = (): void => {
+        const call = this.#calls.get(number);
+        if (call?.sentTo === null) this.#settle(call).reject(aborted(signal));
+      };
+      if (signal?.aborted === true) return reject(aborted(signal));
+      signal?.addEventListener("abort", onAbort);
+      const release = (): void => signal?.removeEventListener("abort", onAbort);
+      this.#calls.set(number, { number, method, body, resolve, reject, release, sentTo: null, ticks: 0 });
+    });
+  }
+
+  /** Sends what waits for an owner, in the order in which it was called. */
+  send(link: CallLink): void {
+    for (const call of this.#calls.values()) {
+      if (call.sentTo === null) this.#sendOne(call, link);
+    }
+  }
+
+  #sendOne(call: PendingCall, link: CallLink): void {
+    const { number, method, body } = call;
+    call.sentTo = link.epoch;
+    call.ticks = 0;
+    const acknowledged = this.#calls.keys().next().value ?? number;
+    link.call({ session: this.#session, number, acknowledged, epoch: link.epoch, method, body }).then(
+      (reply) => {
+        if (this.#calls.get(number) !== call || reply.number !== number) return;
+        if (reply.status === "done") this.#settle(call).resolve(reply.value);
+        else this.#settle(call).reject(fromWire(reply.error));
+      },
+      // The link could not even send it (a body that cannot be cloned): nothing was applied.
+      (cause: unknown) => {
+        if (this.#calls.get(number) === call) {
+          this.#settle(call).reject(new OwnerUnresponsiveError("The call could not be sent.", {}, { cause }));
+        }
+      },
+    );
+  }
+
+  /** The owner they were sent to is gone (P3). */
+  lose(): void {
+    for (const call of [...this.#calls.values()]) {
+      if (call.sentTo === null) continue;
+      if (isRepeatable(call.method, call.body)) {
+        call.sentTo = null;
+        call.ticks = 0;
+      } else this.#settle(call).reject(unknown("The tab that owned the database went away during this write"));
+    }
+  }
+
+  /**
+   * One tick of the watch over calls (P1).
+   *
+   * @param limit ticks a call may wait
+   * @param ownerIsSilent nothing was heard of the owner for as long as that
+   * @returns whether anything waits for an answer
+   */
+  tick(limit: number, ownerIsSilent: boolean, link: CallLink | null): boolean {
+    let waiting = false;
+    for (const call of [...this.#calls.values()]) {
+      waiting = true;
+      call.ticks += 1;
+      if (call.ticks < limit) continue;
+      if (call.sentTo === null) {
+        this.#settle(call).reject(
+          new NoOwnerError("No open tab could take the database in time. Nothing was sent; repeat the call."),
+        );
+      } else if (ownerIsSilent) {
+        const repeatable = isRepeatable(call.method, call.body);
+        this.#settle(call).reject(
+          new OwnerUnresponsiveError(
+            "The tab that owns the database does not answer; it may be frozen. Close or wake it, and repeat the call.",
+            { outcome: repeatable ? "repeatable" : "unknown" },
+          ),
+        );
+      } else if (link !== null && isRepeatable(call.method, call.body)) this.#sendOne(call, link);
+      else this.#settle(call).reject(unknown("The owner answers, but not to this write"));
+    }
+    return waiting;
+  }
+
+  /** Ends every call, or only those that were not sent. */
+  fail(error: WakefulError, which: "all" | "unsent" = "all"): void {
+    for (const call of [...this.#calls.values()]) {
+      if (call.sentTo === null) this.#settle(call).reject(error);
+      else if (which === "all") {
+        const repeatable = isRepeatable(call.method, call.body);
+        this.#settle(call).reject(repeatable ? error : unknown(error.message));
+      }
+    }
+  }
+
+  #settle(call: PendingCall): PendingCall {
+    this.#calls.delete(call.number);
+    call.release();
+    return call;
+  }
+}
+
+function aborted(signal: AbortSignal | undefined): AbortedError {
+  return new AbortedError("The call was aborted before it was sent. Nothing was written.", {}, { cause: signal?.reason });
+}
+
+function unknown(what: string): OutcomeUnknownError {
+  return new OutcomeUnknownError(
+    `${what}: it may or may not have been applied. Read the store to find out, or give writes a step id, which makes repeating them safe.`,
+  );
+}
