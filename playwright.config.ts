@@ -2,9 +2,11 @@ import { defineConfig } from "@playwright/test";
 import { browserNames } from "./scripts/browsers.mjs";
 
 // Several tabs, kills, restarts. Every test launches its own browser on its own folder (test/tabs/fixtures.ts): the
-// contexts that Playwright makes by itself are incognito and say nothing about durability.
+// contexts that Playwright makes by itself are incognito and say nothing about durability. Files named *.long.spec.ts run in
+// `npm run test:long` only.
 export default defineConfig({
   testDir: "test/tabs",
+  testIgnore: process.env["WAKEFUL_LONG"] ? [] : ["**/*.long.spec.ts"],
   outputDir: ".cache/tabs",
   forbidOnly: Boolean(process.env["CI"]),
   fullyParallel: false,

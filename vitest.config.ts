@@ -4,6 +4,9 @@ import { browserNames, launchOptions } from "./scripts/browsers.mjs";
 
 // Projects: unit (Node), chromium and firefox (browser mode: real workers, real OPFS). No COOP/COEP anywhere: the
 // library must work without cross-origin isolation.
+// Files named *.long.test.ts run in `npm run test:long` only.
+const exclude = process.env["WAKEFUL_LONG"] ? [] : ["**/*.long.test.ts"];
+
 export default defineConfig({
   // sqlite-wasm finds its .wasm beside its own module; pre-bundling would move the module away from it.
   optimizeDeps: { exclude: ["@sqlite.org/sqlite-wasm"] },
@@ -15,6 +18,7 @@ export default defineConfig({
         test: {
           name: "unit",
           environment: "node",
+          exclude,
           include: ["test/unit/**/*.test.ts", "test/conformance/node/**/*.test.ts"],
         },
       },
@@ -22,6 +26,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "browser",
+          exclude,
           include: ["test/browser/**/*.test.ts"],
           // Files share one origin and so one OPFS; one at a time keeps their timings apart on two cores.
           fileParallelism: false,
