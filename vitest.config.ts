@@ -8,8 +8,12 @@ import { browserNames, launchOptions } from "./scripts/browsers.mjs";
 const exclude = process.env["WAKEFUL_LONG"] ? [] : ["**/*.long.test.ts"];
 
 export default defineConfig({
-  // sqlite-wasm finds its .wasm beside its own module; pre-bundling would move the module away from it.
-  optimizeDeps: { exclude: ["@sqlite.org/sqlite-wasm"] },
+  optimizeDeps: {
+    // sqlite-wasm finds its .wasm beside its own module; pre-bundling would move the module away from it.
+    exclude: ["@sqlite.org/sqlite-wasm"],
+    // Vite does not look into workers for these; found only when one runs, they would reload the page in mid-test.
+    include: ["comlink", "uuid"],
+  },
   worker: { format: "es" },
   test: {
     projects: [

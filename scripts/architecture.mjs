@@ -57,11 +57,11 @@ export function checkArchitecture(files) {
     checkCode(path, source, report);
     if (path === "src/index.ts") checkIndex(path, source, report);
     const side = /^(src|worker)\//.exec(path)?.[1];
-    if (side && /\bBroadcastChannel\b/.test(source.code)) channels[side].push(path);
+    if (side && /\bnew\s+BroadcastChannel\b/.test(source.code)) channels[side].push(path);
   }
   for (const [side, users] of Object.entries(channels)) {
     if (users.length < 2) continue;
-    const message = `BroadcastChannel is touched in one file of ${side}, not in ${users.join(", ")}`;
+    const message = `BroadcastChannels are made in one file of ${side}, not in ${users.join(", ")}`;
     for (const path of users) report("broadcast-channel", path, 1, message);
   }
   checkCycles(graph, report);

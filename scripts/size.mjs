@@ -1,4 +1,5 @@
 /** `npm run size`: what an app ships for wakeful, minified and gzipped, against its budget. Build dist first. */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
@@ -15,6 +16,11 @@ const bundles = [
 const kb = (bytes) => `${(bytes / kilobyte).toFixed(1)} kB`.padStart(10);
 console.log(`${"bundle".padEnd(8)}${"minified".padStart(10)}${"gzip".padStart(10)}${"budget".padStart(10)}`);
 for (const { name, entry, budget } of bundles) {
+  if (!existsSync(join(repository, entry))) {
+    console.error(`${entry} is missing: run \`npm run build\` first`);
+    process.exitCode = 1;
+    continue;
+  }
   const { outputFiles } = await build({
     absWorkingDir: repository,
     entryPoints: [join(repository, entry)],

@@ -79,7 +79,7 @@ test("the check fails on a cycle of imports and names it once", () => {
   expect(broken(files)).toEqual(["cycle src/a.ts"]);
 });
 
-test("the check fails when two files of one side touch BroadcastChannel", () => {
+test("the check fails when two files of one side make BroadcastChannels", () => {
   const code = 'new BroadcastChannel("x");';
   expect(broken({ "src/a.ts": code, "worker/a.ts": code })).toEqual([]);
   expect(broken({ "src/a.ts": code, "src/b.ts": code })).toEqual([
