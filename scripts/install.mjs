@@ -20,10 +20,9 @@ async function installBrowsers(missing) {
   if (isRootOnDebian()) {
     const env = { DEBIAN_FRONTEND: "noninteractive" };
     const packages = missing.map((name) => debian[name].package);
-    await must(["apt-get", "update", "-q"], { env });
-    await must(["apt-get", "install", "-q", "-y", "--no-install-recommends", ...packages, "fonts-dejavu-core"], {
-      env,
-    });
+    const apt = ["apt-get", "-q", "-o", "Acquire::Retries=3", "-o", "DPkg::Lock::Timeout=120"];
+    await must([...apt, "update"], { env });
+    await must([...apt, "install", "-y", ...packages, "fonts-dejavu-core"], { env });
   } else {
     await must(["playwright", "install", ...missing]);
   }
