@@ -1,0 +1,40 @@
+export { type DurableSchema, defineStore, type StoreDefinition, type StoreOptions } from "./define-store.js";
+export type { DeepReadonly, Draft, Matched, NotDurable } from "./durable-type.js";
+export type { Logger } from "./logger.js";
+export type { StepId } from "./protocol/connector.js";
+export { decodeDurable, type DurableValue, encodeDurable } from "./protocol/durable-value.js";
+export {
+  AbortedError,
+  ChangesTrimmedError,
+  ClientOutdatedError,
+  ClosedError,
+  DatabaseNewerError,
+  DefinitionOutdatedError,
+  DraftMisuseError,
+  type ErrorDetails,
+  ExecutionForgottenError,
+  InvalidArgumentError,
+  MigrationFailedError,
+  NoOwnerError,
+  OutcomeUnknownError,
+  OwnerUnresponsiveError,
+  ProtocolViolationError,
+  ReceiptMismatchError,
+  StorageDamagedError,
+  StorageFullError,
+  StorageUnavailableError,
+  type StorageUnavailableReason,
+  StoreChangedTooOftenError,
+  ValidationFailedError,
+  type ValidationIssue,
+  ValueNotDurableError,
+  WakefulError,
+} from "./protocol/errors.js";
+export type { Durability, StorageReport } from "./protocol/events.js";
+export type { StorePath } from "./protocol/path.js";
+export type { StoreChange } from "./store-change.js";
+export type * from "./store-client.js";
+export type { StoreEventListener, StoreEventMap, StoreEventType } from "./store-events.js";
+export type { ObservedSnapshot, StoreHandle, WaitOptions, WatchOptions } from "./store-handle.js";
+export type { ChangesOptions, Stores } from "./stores.js";
+export type { StoreWake } from "./wakes.js";

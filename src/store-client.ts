@@ -1,0 +1,173 @@
+/**
+ * StoreClient: every operation on stores, as all other layers use it. Each takes one object, and most a step id, with
+ * which repeating the call is safe: it is applied once, and a repeat gets the recorded result and runs no callback.
+ *
+ * All of them reject with typed errors (protocol/errors.ts); after any rejection but `outcome-unknown` nothing was
+ * written by the call.
+ */
+import type { StoreDefinition } from "./define-store.js";
+import type { DeepReadonly, Draft, Matched } from "./durable-type.js";
+import type { StepId } from "./protocol/connector.js";
+import type { StorePath } from "./protocol/path.js";
+import type { StoreHandle } from "./store-handle.js";
+
+/** Which store a call is about. */
+export interface StoreAddress<State> {
+  readonly definition: StoreDefinition<State>;
+  readonly id: string;
+}
+
+/** Which version of which instance a caller has seen. Only these two count; the state beside them is never read. */
+export interface SnapshotReference {
+  readonly instanceId: string;
+  readonly version: number;
+}
+
+/** One version of a store. The state is the caller's own copy. */
+export interface StoreSnapshot<State> extends SnapshotReference {
+  readonly state: DeepReadonly<State>;
+}
+
+/** A store that does not exist (yet, or any more), as waits see it: in its initial state. */
+export interface MissingSnapshot<State> {
+  readonly state: DeepReadonly<State>;
+  readonly instanceId: null;
+  readonly version: null;
+}
+
+/** What a commit wrote, and which version it replaced. */
+export interface StoreUpdate<State> {
+  readonly state: DeepReadonly<State>;
+  readonly previousVersion: number;
+  readonly version: number;
+}
+
+/** The snapshot a caller had is no longer the present one. */
+export interface VersionConflict {
+  readonly expectedInstanceId: string;
+  readonly actualInstanceId: string;
+  readonly expectedVersion: number;
+  readonly actualVersion: number;
+}
+
+export type StoreUpdateFrom<State> =
+  | ({ readonly updated: true } & StoreUpdate<State>)
+  | ({ readonly updated: false } & VersionConflict);
+
+export type StoreDeleteFrom =
+  | { readonly deleted: true }
+  | ({ readonly deleted: false; readonly reason: "conflict" } & VersionConflict);
+
+export type StoreTake<R> =
+  | ({ readonly matched: true; readonly selected: Matched<R> } & SnapshotReference)
+  | ({ readonly matched: false; readonly readPaths: readonly StorePath[] } & SnapshotReference);
+
+/** Looks at a state; must be synchronous and must not change it. */
+export type Selector<State, R> = (state: DeepReadonly<State>) => R;
+/** Edits the draft, or returns a replacement. Returning the draft is the same as editing it. */
+export type Updater<State> = (draft: Draft<State>) => DeepReadonly<State> | void;
+/** Edits the draft, or the part of it that was selected. */
+export type Claim<State, R> = (draft: Draft<State>, selected: Draft<Matched<R>>) => void;
+
+export interface StepOptions {
+  /** Makes the call exactly once, across the client's own death, too. */
+  readonly stepId?: StepId;
+}
+
+export interface SignalOptions {
+  /** Honoured until the commit is sent; from then on the call ends with its real outcome. */
+  readonly signal?: AbortSignal;
+}
+
+export type CallRequest = StepOptions & SignalOptions;
+
+export interface UpdateRequest<State> extends StoreAddress<State>, CallRequest {
+  readonly updater: Updater<State>;
+}
+
+export interface UpdateFromRequest<State> extends StoreAddress<State>, CallRequest {
+  readonly snapshot: SnapshotReference;
+  readonly updater: Updater<State>;
+}
+
+export interface TakeRequest<State, R> extends StoreAddress<State>, CallRequest {
+  readonly selector: Selector<State, R>;
+  readonly claim: Claim<State, R>;
+}
+
+export interface DeleteFromRequest<State> extends StoreAddress<State>, CallRequest {
+  readonly snapshot: SnapshotReference;
+}
+
+/** Stores under the names by which an updater knows them: their states, by name. */
+export type StoreStates = Readonly<Record<string, unknown>>;
+export type StoreAddresses<States extends StoreStates> = {
+  readonly [Name in keyof States]: StoreAddress<States[Name]>;
+};
+export type StoreUpdates<States extends StoreStates> = { readonly [Name in keyof States]: StoreUpdate<States[Name]> };
+/** Edits several drafts. Replacing one is done by assigning to it: `drafts.order = {…}`. */
+export type Transaction<States extends StoreStates> = (drafts: { [Name in keyof States]: Draft<States[Name]> }) => void;
+
+export interface TransactRequest<States extends StoreStates> extends CallRequest {
+  readonly stores: StoreAddresses<States>;
+  readonly updater: Transaction<States>;
+}
+
+/** A durable note that a step of an execution read these paths of this instance at this version. */
+export interface WaiterRequest {
+  readonly workflowId: string;
+  readonly executionId: string;
+  readonly stepKey: string;
+  readonly storeName: string;
+  readonly storeId: string;
+  readonly instanceId: string;
+  readonly sinceVersion: number;
+  readonly readPaths: readonly StorePath[];
+}
+
+/** `woken`: the store has changed already, and the wake was requested at once. */
+export interface WaiterRegistered {
+  readonly status: "registered" | "woken";
+}
+
+export interface StoreClient {
+  /** The present snapshot, asked of the owner. Creates a missing store at version 0. */
+  getStore<State>(request: StoreAddress<State>): Promise<StoreSnapshot<State>>;
+
+  /**
+   * Runs the updater on the present state and commits what it makes. When another commit came in between, the updater
+   * runs again on the newer state.
+   *
+   * @throws StoreChangedTooOftenError after 100 lost races in a row
+   * @throws ValidationFailedError, ValueNotDurableError, DraftMisuseError, ReceiptMismatchError,
+   * ExecutionForgottenError, DefinitionOutdatedError, MigrationFailedError, AbortedError
+   */
+  updateStore<State>(request: UpdateRequest<State>): Promise<StoreUpdate<State>>;
+
+  /** As `updateStore`, but only on the version of the snapshot; a conflict is returned and never retried. */
+  updateStoreFrom<State>(request: UpdateFromRequest<State>): Promise<StoreUpdateFrom<State>>;
+
+  /** Runs the selector once; if it matches, runs the claim and commits. A miss changes nothing and records nothing. */
+  takeFromStore<State, R>(request: TakeRequest<State, R>): Promise<StoreTake<R>>;
+
+  /** Deletes the store if it is still at the version of the snapshot. Wakes what waits for it. */
+  deleteStoreFrom<State>(request: DeleteFromRequest<State>): Promise<StoreDeleteFrom>;
+
+  /** Commits to several stores at once: all or nothing. The updater runs again when any of them has changed. */
+  transactStores<States extends StoreStates>(request: TransactRequest<States>): Promise<StoreUpdates<States>>;
+
+  /** Upserts a waiter: the next commit to what it read requests a wake of its execution. */
+  registerWaiter(request: WaiterRequest): Promise<WaiterRegistered>;
+
+  /** The ids of the stores that exist, ascending by their UTF-8 bytes. */
+  listStores<State>(definition: StoreDefinition<State>): Promise<string[]>;
+
+  /** Deletes the store, whatever it is. Idempotent. */
+  deleteStore<State>(request: StoreAddress<State>): Promise<void>;
+
+  /** Replaces an execution's receipts and waiters by a tombstone: its late calls are refused from then on. */
+  forgetExecution(executionId: string): Promise<void>;
+
+  /** The store under this id. Makes no call. */
+  store<State>(definition: StoreDefinition<State>, id: string): StoreHandle<State>;
+}

@@ -1,0 +1,62 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/** Stores: what an app holds. A StoreClient with the feeds, the events and an end. */
+import type { StoreDefinition } from "./define-store.js";
+import type { StorageReport } from "./protocol/events.js";
+import type { CallRequest, StoreClient, StoreStates, StoreUpdates, Transaction } from "./store-client.js";
+import type { StoreChange } from "./store-change.js";
+import type { StoreEventListener, StoreEventType } from "./store-events.js";
+import type { StoreHandle } from "./store-handle.js";
+import type { StoreWake } from "./wakes.js";
+
+export interface ChangesOptions {
+  /** A sequence: changes after it are read, those of later commits as they come. Omitted: from now on. */
+  readonly after?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface Stores extends StoreClient {
+  /**
+   * One updater over several stores, in one commit: all or nothing.
+   *
+   * @example
+   * await stores.transact({ order, stock }, (drafts) => {
+   *   drafts.order.items.push(item);
+   *   drafts.stock.left -= 1;
+   * });
+   */
+  transact<States extends StoreStates>(
+    stores: { readonly [Name in keyof States]: StoreHandle<States[Name]> },
+    updater: Transaction<States>,
+    options?: CallRequest,
+  ): Promise<StoreUpdates<States>>;
+
+  /** The ids of the stores that exist, ascending by their UTF-8 bytes. */
+  list<State>(definition: StoreDefinition<State>): Promise<string[]>;
+
+  /** Deletes the store, whatever it is. Idempotent. */
+  delete<State>(definition: StoreDefinition<State>, id: string): Promise<void>;
+
+  /**
+   * Every change of every store, in the order of the commits, none left out and none twice. To go on later, keep the
+   * sequence of the last commit that was dealt with whole. Ends with AbortedError or ClosedError.
+   *
+   * @throws ChangesTrimmedError while iterating, when changes after `after` are no longer kept
+   */
+  changes(options?: ChangesOptions): AsyncIterableIterator<StoreChange>;
+
+  /**
+   * Wakes that were requested for executions. Each goes to one tab; what is not acknowledged comes again. Ending the
+   * iteration gives back what is not acknowledged.
+   */
+  wakes(options?: { readonly signal?: AbortSignal }): AsyncIterableIterator<StoreWake>;
+
+  /** Where the data is, and whether it is durable. */
+  storage(): Promise<StorageReport>;
+
+  /** @returns a function that stops it */
+  on<Type extends StoreEventType>(type: Type, listener: StoreEventListener<Type>): () => void;
+
+  /** Refuses new calls, ends what waits with ClosedError, lets the calls that were made finish. Idempotent. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
