@@ -59,7 +59,7 @@ for (const stage of stages.filter(({ name }) => chosen.includes(name))) {
   // Nothing can run without its packages; what would follow is noise.
   if (stage.name === "install" && results.at(-1).failed > 0) break;
 }
-summarize(results);
+summarize();
 
 async function runStage({ name, command, cases }) {
   const file = join(reports, `${name}-${process.pid}.json`);
@@ -83,7 +83,7 @@ async function runStage({ name, command, cases }) {
   return { name, seconds, passed, failed: failed + (problem ? 1 : 0), skipped };
 }
 
-function summarize(results) {
+function summarize() {
   console.log("\n── summary ──");
   for (const { name, seconds, passed, failed, skipped } of results) {
     const verdict = failed > 0 ? "FAILED" : "ok";
