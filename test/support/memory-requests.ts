@@ -1,6 +1,13 @@
 /** What makes a request one that the contract allows. Each check throws before anything was read or written. */
 import type { StoreKey } from "../../src/protocol/change.js";
-import type { CommitOperation, CommitRequest, StepId, WaiterRegistration } from "../../src/protocol/connector.js";
+import type {
+  CommitOperation,
+  CommitRequest,
+  StepId,
+  StepOperation,
+  StepRecord,
+  WaiterRegistration,
+} from "../../src/protocol/connector.js";
 import { InvalidArgumentError } from "../../src/protocol/errors.js";
 import { checkIdentifier, MAX_OPERATIONS, MAX_PAGE, MAX_STATE_BYTES, utf8Length } from "../../src/protocol/limits.js";
 import { decodePaths, type StorePath } from "../../src/protocol/path.js";
@@ -11,6 +18,14 @@ const operationTypes: readonly string[] = [
   "delete",
   "discard",
 ] satisfies CommitOperation["type"][];
+
+const stepOperations: readonly string[] = [
+  "update",
+  "update-from",
+  "take",
+  "delete-from",
+  "transact",
+] satisfies StepOperation[];
 
 export function checkStoreName(storeName: string): void {
   checkIdentifier("definition name", storeName);
@@ -75,12 +90,16 @@ export function checkCommit({ operations }: CommitRequest): void {
 
 function checkOperation(operation: CommitOperation): void {
   checkStore(operation);
-  if (operation.step !== undefined) checkStep(operation.step);
+  if (operation.step !== undefined) checkRecord(operation.step);
+  checkVersion(operation.definitionVersion);
   if (!operationTypes.includes(operation.type)) {
     throw new InvalidArgumentError(`There is no operation ${JSON.stringify(operation.type)}.`);
   }
   if (operation.type === "create") {
     checkIdentifier("instance id", operation.instanceId);
+    if (operation.version > 1)
+      throw new InvalidArgumentError(`A store is created at version 0 or 1, not ${operation.version}.`);
+    checkVersion(operation.version);
   }
   if (operation.type === "create" || operation.type === "replace") {
     checkState(operation.state);
@@ -89,7 +108,14 @@ function checkOperation(operation: CommitOperation): void {
   if (operation.type === "replace" || operation.type === "delete") checkVersion(operation.expected.version);
 }
 
+function checkRecord(record: StepRecord): void {
+  checkStep(record);
+  if (stepOperations.includes(record.operation) && typeof record.result === "string") return;
+  throw new InvalidArgumentError(`A receipt needs a result as text and one of ${stepOperations.join(", ")}.`);
+}
+
 function checkState(state: string): void {
+  if (typeof state !== "string") throw new InvalidArgumentError("The state is not the text of a durable value.");
   const bytes = utf8Length(state);
   if (bytes <= MAX_STATE_BYTES) return;
   throw new InvalidArgumentError(
