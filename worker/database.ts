@@ -1,0 +1,352 @@
+/**
+ * One SQLite database: opening it in memory or on OPFS, its statements, its transactions. Knows nothing of stores.
+ *
+ * Owns: the connection, the prepared statements, the journal mode, and the mapping of every failure to a public error.
+ * Does not own the lock that says who may open (whoever calls holds it), nor tables (migrations.ts).
+ *
+ * D1  On OPFS: locking_mode EXCLUSIVE before journal_mode WAL, and the mode that came back is what counts; if it is not
+ *     WAL, rollback journals that persist, fully synchronous. No other mode.
+ * D2  A transaction is one synchronous function: it is committed when that returns, rolled back when it throws, and
+ *     nothing else can come between. What was thrown first is what the caller gets.
+ * D3  After a statement failed inside a transaction no other one runs in it: SQLite may have rolled the whole of it
+ *     back, and the next statement would commit alone.
+ * D4  A commit that failed is not in the file, or the database is unusable until it is opened again. Never is it
+ *     reported as rolled back and found after a crash.
+ */
+import sqlite3InitModule, {
+  type Database as Connection,
+  type PreparedStatement,
+  type SAHPoolUtil,
+  type Sqlite3Static,
+  type SQLite3Error,
+} from "@sqlite.org/sqlite-wasm";
+import { ClosedError, StorageUnavailableError } from "../src/protocol/errors.js";
+import type { Durability } from "../src/protocol/events.js";
+import { acquirePool } from "./opfs-pool.js";
+import { platformFailure, storageFailure, unavailable } from "./sqlite-failure.js";
+
+/** What a column holds and a parameter takes. */
+export type SqlValue = string | number | null;
+
+export interface Database {
+  readonly kind: "opfs" | "memory";
+  /** As SQLite reports it: "wal", "persist", or "memory". */
+  readonly journalMode: string;
+  readonly durability: Durability;
+  /** Runs one statement; answers how many rows it changed. */
+  run(sql: string, ...parameters: readonly SqlValue[]): number;
+  /** The first row, its columns by name. `Row` is what the statement selects. */
+  get<Row extends object>(sql: string, ...parameters: readonly SqlValue[]): Row | undefined;
+  all<Row extends object>(sql: string, ...parameters: readonly SqlValue[]): Row[];
+  /** Runs statements that take no parameters, as migrations have. */
+  script(sql: string): void;
+  /** Runs `work` in one immediate transaction (D2). `work` must be synchronous and must not open another. */
+  transaction<T>(work: () => T): T;
+  setDurability(durability: Durability): void;
+  /** Closes the connection and gives the files back. Idempotent; whatever is called after it throws ClosedError. */
+  close(): void;
+}
+
+/** SQLite, loaded. */
+export interface Sqlite {
+  readonly module: Sqlite3Static;
+  /** What the file system threw last, by VFS: the pool turns it into SQLITE_IOERR and keeps it from SQLite's caller. */
+  readonly platformErrors: Map<string, Error>;
+}
+
+export interface LoadOptions {
+  /** Where sqlite3.wasm is, if not beside sqlite-wasm's own module, where bundlers put it. */
+  readonly wasmUrl?: string;
+}
+
+let loading: Promise<Sqlite> | undefined;
+
+/**
+ * Loads SQLite, once per worker or process.
+ *
+ * @throws StorageUnavailableError when the WebAssembly cannot be fetched or compiled; calling again tries again
+ */
+export function loadSqlite(options: LoadOptions = {}): Promise<Sqlite> {
+  loading ??= load(options).catch((error: unknown) => {
+    loading = undefined;
+    throw error;
+  });
+  return loading;
+}
+
+async function load({ wasmUrl }: LoadOptions): Promise<Sqlite> {
+  const platformErrors = new Map<string, Error>();
+  const silent = (): void => {};
+  // Read by sqlite-wasm while it starts, and removed by it.
+  Object.assign(globalThis, {
+    sqlite3ApiConfig: {
+      debug: silent,
+      log: silent,
+      warn: silent,
+      error: (source: unknown, error: unknown): void => {
+        if (typeof source === "string" && error instanceof Error) platformErrors.set(source.replace(/:$/, ""), error);
+      },
+      // The VFSs that are not used; "opfs" would start a worker of its own where the page is cross-origin isolated.
+      disable: { vfs: { kvvfs: true, opfs: true, "opfs-vfs": true, "opfs-wl": true } },
+    },
+  });
+  // The library's types hide that its initialiser takes Emscripten's module options.
+  const initialise = sqlite3InitModule as (options: object) => Promise<Sqlite3Static>;
+  try {
+    const module = await initialise({
+      print: silent,
+      printErr: silent,
+      ...(wasmUrl === undefined ? {} : { locateFile: () => wasmUrl }),
+    });
+    return { module, platformErrors };
+  } catch (error) {
+    const cause = error instanceof Error ? error : new Error(String(error));
+    throw new StorageUnavailableError(
+      `SQLite could not be loaded (${cause.message}). Check that sqlite3.wasm is served, or say where with wasmUrl.`,
+      { reason: "failed" },
+      { cause },
+    );
+  }
+}
+
+/** A database that is gone when it is closed. */
+export function openMemoryDatabase(sqlite: Sqlite): Database {
+  const connection = new sqlite.module.oo1.DB(":memory:");
+  const database = new SqliteDatabase(sqlite, connection, "memory", null);
+  database.prepareStorage("relaxed");
+  return database;
+}
+
+export interface OpfsOptions {
+  readonly name: string;
+  readonly durability: Durability;
+}
+
+/**
+ * Opens the database `name` of this origin, creating it if there is none. Call it only while holding the lock of that
+ * name. Never deletes anything: what cannot be opened stays as it is.
+ *
+ * @throws StorageUnavailableError with its reason, StorageDamagedError, StorageFullError
+ */
+export async function openOpfsDatabase(sqlite: Sqlite, { name, durability }: OpfsOptions): Promise<Database> {
+  const pool = await acquirePool(sqlite.module, name);
+  let database: SqliteDatabase | undefined;
+  try {
+    const connection = new pool.OpfsSAHPoolDb("/stores.db");
+    database = new SqliteDatabase(sqlite, connection, "opfs", pool);
+    database.prepareStorage(durability);
+    return database;
+  } catch (error) {
+    if (database === undefined) pool.pauseVfs();
+    else database.close();
+    throw failureOf(error, sqlite.platformErrors.get(pool.vfsName));
+  }
+}
+
+interface Statement {
+  readonly prepared: PreparedStatement;
+  readonly columns: readonly string[];
+}
+
+class SqliteDatabase implements Database {
+  readonly kind: "opfs" | "memory";
+  readonly #sqlite: Sqlite;
+  readonly #connection: Connection;
+  readonly #pool: SAHPoolUtil | null;
+  readonly #statements = new Map<string, Statement>();
+  #journalMode = "memory";
+  #durability: Durability = "strict";
+  #closed = false;
+  #inTransaction = false;
+  /** D3: what the transaction that is open failed with. */
+  #failure: Error | undefined;
+  /** D4: why this connection must not be used any more. */
+  #unusable: Error | undefined;
+
+  constructor(sqlite: Sqlite, connection: Connection, kind: "opfs" | "memory", pool: SAHPoolUtil | null) {
+    this.#sqlite = sqlite;
+    this.#connection = connection;
+    this.kind = kind;
+    this.#pool = pool;
+  }
+
+  get journalMode(): string {
+    return this.#journalMode;
+  }
+
+  get durability(): Durability {
+    return this.#durability;
+  }
+
+  prepareStorage(durability: Durability): void {
+    // Before the first page is written; a database that exists keeps its own.
+    this.#pragma("page_size = 8192");
+    this.#pragma("temp_store = MEMORY");
+    this.#pragma("cache_size = -16384");
+    this.#pragma("trusted_schema = OFF");
+    if (this.kind === "opfs") {
+      this.#pragma("locking_mode = EXCLUSIVE");
+      this.#journalMode = this.#pragma("journal_mode = WAL");
+      if (this.#journalMode === "wal") {
+        this.#pragma("wal_autocheckpoint = 1000");
+        this.#pragma(`journal_size_limit = ${16 * 1024 * 1024}`);
+      } else {
+        this.#journalMode = this.#pragma("journal_mode = PERSIST");
+      }
+    }
+    this.setDurability(durability);
+  }
+
+  setDurability(durability: Durability): void {
+    // Without WAL only full synchronisation keeps the file whole when power is lost.
+    const relaxed = durability === "relaxed" && this.#journalMode !== "persist";
+    this.#pragma(`synchronous = ${relaxed ? "NORMAL" : "FULL"}`);
+    this.#durability = relaxed ? "relaxed" : "strict";
+  }
+
+  run(sql: string, ...parameters: readonly SqlValue[]): number {
+    return this.#execute(sql, parameters, ({ prepared }) => {
+      prepared.step();
+      return this.#sqlite.module.capi.sqlite3_changes(this.#connection);
+    });
+  }
+
+  get<Row extends object>(sql: string, ...parameters: readonly SqlValue[]): Row | undefined {
+    return this.#execute(sql, parameters, (statement) =>
+      statement.prepared.step() ? readRow<Row>(statement) : undefined,
+    );
+  }
+
+  all<Row extends object>(sql: string, ...parameters: readonly SqlValue[]): Row[] {
+    return this.#execute(sql, parameters, (statement) => {
+      const rows: Row[] = [];
+      while (statement.prepared.step()) rows.push(readRow<Row>(statement));
+      return rows;
+    });
+  }
+
+  script(sql: string): void {
+    this.#guarded(() => this.#connection.exec(sql));
+  }
+
+  transaction<T>(work: () => T): T {
+    if (this.#inTransaction) throw new Error("A transaction is open: one cannot be opened inside another.");
+    this.run("BEGIN IMMEDIATE");
+    this.#inTransaction = true;
+    let result: T;
+    try {
+      result = work();
+      if (this.#failure !== undefined) throw this.#failure;
+    } catch (error) {
+      const first = this.#failure ?? error;
+      this.#endTransaction();
+      this.#rollBack();
+      throw first;
+    }
+    this.#endTransaction();
+    try {
+      this.run("COMMIT");
+    } catch (error) {
+      this.#rollBack();
+      this.#dropUncertainFrames();
+      throw error;
+    }
+    return result;
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const { prepared } of this.#statements.values()) prepared.finalize();
+    this.#statements.clear();
+    this.#connection.close();
+    this.#pool?.pauseVfs();
+  }
+
+  #endTransaction(): void {
+    this.#inTransaction = false;
+    this.#failure = undefined;
+  }
+
+  #rollBack(): void {
+    try {
+      // SQLite rolled back by itself where the failure left it no choice, such as a full disk.
+      if (this.#sqlite.module.capi.sqlite3_get_autocommit(this.#connection) === 0) this.run("ROLLBACK");
+    } catch (error) {
+      this.#unusable = error instanceof Error ? error : new Error(String(error));
+    }
+  }
+
+  /**
+   * The frames of a commit that failed late may be in the log, complete: in this connection they do not count, but
+   * after a crash they would. Emptying the log removes them. If that fails too, only opening again can tell.
+   */
+  #dropUncertainFrames(): void {
+    if (this.#journalMode !== "wal" || this.#unusable !== undefined) return;
+    try {
+      const outcome = this.get<{ busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)");
+      if (outcome?.busy !== 0) throw new Error("the log could not be emptied after a failed commit");
+    } catch (error) {
+      this.#unusable = error instanceof Error ? error : new Error(String(error));
+    }
+  }
+
+  #pragma(setting: string): string {
+    const answer = this.#guarded(() => this.#connection.selectValue(`PRAGMA ${setting}`));
+    return typeof answer === "string" ? answer : "";
+  }
+
+  #execute<T>(sql: string, parameters: readonly SqlValue[], step: (statement: Statement) => T): T {
+    return this.#guarded(() => {
+      const statement = this.#statement(sql);
+      try {
+        for (const [index, value] of parameters.entries()) statement.prepared.bind(index + 1, value);
+        return step(statement);
+      } finally {
+        // Not `reset`, which throws the error of the step again. Bound text stays until it is bound anew.
+        statement.prepared.resetNoThrow();
+      }
+    });
+  }
+
+  #statement(sql: string): Statement {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      const prepared = this.#connection.prepare(sql);
+      statement = { prepared, columns: prepared.columnCount === 0 ? [] : prepared.getColumnNames() };
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  #guarded<T>(action: () => T): T {
+    if (this.#closed) throw new ClosedError("The database was closed: open it again.");
+    if (this.#unusable !== undefined) throw unavailable("failed", this.#unusable);
+    if (this.#failure !== undefined) throw this.#failure;
+    const vfs = this.#pool?.vfsName;
+    if (vfs !== undefined) this.#sqlite.platformErrors.delete(vfs);
+    try {
+      return action();
+    } catch (error) {
+      const platformError = vfs === undefined ? undefined : this.#sqlite.platformErrors.get(vfs);
+      const failure = failureOf(error, platformError);
+      if (this.#inTransaction) this.#failure = failure;
+      throw failure;
+    }
+  }
+}
+
+function readRow<Row>({ prepared, columns }: Statement): Row {
+  const row: Record<string, unknown> = {};
+  for (const [index, column] of columns.entries()) row[column] = prepared.get(index);
+  // The caller wrote the statement and names its columns; SQLite's STRICT tables keep their types.
+  return row as Row;
+}
+
+function failureOf(error: unknown, platformError: Error | undefined): Error {
+  const { resultCode } = error as Partial<SQLite3Error>;
+  if (error instanceof Error && typeof resultCode === "number") {
+    return storageFailure(resultCode, error, platformError);
+  }
+  return platformFailure(error);
+}

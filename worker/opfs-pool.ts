@@ -1,0 +1,165 @@
+/**
+ * The pool of OPFS files that one database lives in, by SQLite's own VFS `opfs-sahpool`.
+ *
+ * Owns: where the pool of a name is, when its file handles are taken and given back, and the refusal to take a pool
+ * that would lose bytes by being taken. Does not own the lock that says who may open (call this only while holding
+ * it), nor anything inside the database file.
+ *
+ * P1  Nothing here ever deletes or truncates a file. The stock pool does in two cases, and both are kept from
+ *     happening: when its installation fails (`preserveOnInitFailure`), and when the header of a file is damaged
+ *     (`findDamage` looks first).
+ * P2  Each database name has a directory and a VFS of its own, and no two names share one.
+ * P3  A pool that somebody else holds is tried again for `PATIENCE_MS`: a terminated worker that is busy keeps its
+ *     handles for about two seconds.
+ */
+import type { SAHPoolUtil, Sqlite3Static } from "@sqlite.org/sqlite-wasm";
+import { StorageDamagedError, StorageUnavailableError } from "../src/protocol/errors.js";
+import { platformFailure, unavailable } from "./sqlite-failure.js";
+
+const PATIENCE_MS = 4000;
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 100;
+
+/** Files in a pool: database, WAL, rollback journal (while WAL is being turned on), and one to spare. */
+const CAPACITY = 4;
+
+/** The longest name of a directory; file systems end at 255 bytes. */
+const SEGMENT = 120;
+
+/** Takes the pool of the database `name`, waiting for a holder that is about to be gone. */
+export async function acquirePool(sqlite3: Sqlite3Static, name: string): Promise<SAHPoolUtil> {
+  const { FileSystemFileHandle } = globalThis as { FileSystemFileHandle?: { prototype: object } };
+  if (FileSystemFileHandle === undefined || !("createSyncAccessHandle" in FileSystemFileHandle.prototype)) {
+    throw unavailable("unsupported", new Error("this context has no createSyncAccessHandle"));
+  }
+  let waited = 0;
+  let pause = FIRST_PAUSE_MS;
+  for (;;) {
+    try {
+      return await takePool(sqlite3, name);
+    } catch (error) {
+      const failure = platformFailure(error);
+      if (!mayPass(failure) || waited >= PATIENCE_MS) throw failure;
+    }
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    waited += pause;
+    pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+  }
+}
+
+/** The directory of a database, as the pool wants it: segments below the origin's root, joined by slashes. */
+export function poolDirectory(name: string): string {
+  const escaped = escapeName(name);
+  const segments: string[] = [];
+  for (let start = 0; start < escaped.length; start += SEGMENT) segments.push(escaped.slice(start, start + SEGMENT));
+  // Only the last segment ends in ".db": no database lies inside the directory of another.
+  return `.wakeful/${segments.join("/")}.db`;
+}
+
+async function takePool(sqlite3: Sqlite3Static, name: string): Promise<SAHPoolUtil> {
+  const directory = poolDirectory(name);
+  const damage = await findDamage(directory);
+  if (damage !== undefined) {
+    throw new StorageDamagedError(
+      `The storage of "${name}" is damaged: ${damage}. Its files were left as they are: nothing was deleted.`,
+    );
+  }
+  // In a variable of its own, since the library's types lack the last two.
+  const options = {
+    name: `wakeful-${escapeName(name)}`,
+    directory,
+    initialCapacity: CAPACITY,
+    preserveOnInitFailure: true,
+    forceReinitIfPreviouslyFailed: true,
+    // Only errors: they go to the logger of database.ts, which keeps the newest to tell a full disk by.
+    verbosity: 1,
+  };
+  const pool = await sqlite3.installOpfsSAHPoolVfs(options);
+  // A pool that was given back in this worker is still known to SQLite, without its files.
+  if (pool.isPaused()) await pool.unpauseVfs();
+  await pool.reserveMinimumCapacity(CAPACITY);
+  return pool;
+}
+
+/** Damage may be a header that its dying owner is writing right now; a pool that is held may be given up. */
+function mayPass(failure: Error): boolean {
+  if (failure instanceof StorageUnavailableError) return failure.reason === "busy";
+  return failure instanceof StorageDamagedError;
+}
+
+/** Letters, digits and hyphens stay; every other byte of UTF-8 becomes `_` and two digits. Capitals too: some file systems do not tell them apart. */
+function escapeName(name: string): string {
+  let escaped = "";
+  for (const byte of new TextEncoder().encode(name)) {
+    const character = String.fromCharCode(byte);
+    escaped += /[a-z0-9-]/.test(character) ? character : `_${byte.toString(16).padStart(2, "0")}`;
+  }
+  return escaped;
+}
+
+// The layout of a pool's file, from sqlite-wasm's sqlite3-vfs-opfs-sahpool.c-pp.js: a block of 4,096 bytes before the
+// data, in it the path (512 bytes), the flags of SQLite's xOpen (4) and a digest of both (8).
+const PATH_SIZE = 512;
+const DIGEST_AT = 516;
+const DIGEST_SIZE = 8;
+const DATA_AT = 4096;
+/** Set in the flags of files whose digest was computed; the others have a digest of zeros. */
+const HAS_DIGEST = 0x80;
+const SQLITE_MAGIC = "SQLite format 3\0";
+
+/** Says what is wrong with the files of a pool that the stock pool would truncate by opening them; undefined: nothing. */
+async function findDamage(directory: string): Promise<string | undefined> {
+  const files = await openDirectory(`${directory}/.opaque`);
+  if (files === undefined) return undefined;
+  const paths = new Set<string>();
+  for await (const entry of files.values()) {
+    if (entry.kind !== "file") continue;
+    const file = await entry.getFile();
+    if (file.size <= DATA_AT) continue;
+    const block = new Uint8Array(await file.slice(0, DATA_AT + SQLITE_MAGIC.length).arrayBuffer());
+    const header = readHeader(block);
+    const isDatabase = String.fromCharCode(...block.subarray(DATA_AT)) === SQLITE_MAGIC;
+    // A journal whose removal was cut short has no path any more and keeps its content: finishing that loses nothing.
+    if (header.path === "" && !isDatabase) continue;
+    if (header.path === "" || !header.valid)
+      return `the header of a file of ${file.size} bytes does not match its content`;
+    paths.add(header.path);
+  }
+  // SQLite deletes the log of a database that is missing or empty, and with it the newest commits.
+  for (const path of paths) {
+    const database = path.replace(/-wal$/, "");
+    if (!paths.has(database)) return `the log of ${database} is there and its database is not`;
+  }
+  return undefined;
+}
+
+function readHeader(block: Uint8Array): { readonly path: string; readonly valid: boolean } {
+  const view = new DataView(block.buffer, block.byteOffset);
+  const flags = view.getUint32(PATH_SIZE);
+  let first = 0;
+  let second = 0;
+  if ((flags & HAS_DIGEST) !== 0) {
+    first = 0xdeadbeef;
+    second = 0x41c6ce57;
+    for (const byte of block.subarray(0, DIGEST_AT)) {
+      first = Math.imul(first ^ byte, 2654435761);
+      second = Math.imul(second ^ byte, 104729);
+    }
+  }
+  // The pool writes the digest as it lies in memory, so in the byte order of the machine.
+  const digest = new Uint32Array(block.slice(DIGEST_AT, DIGEST_AT + DIGEST_SIZE).buffer);
+  const end = block.indexOf(0);
+  const path = new TextDecoder().decode(block.subarray(0, end === -1 || end > PATH_SIZE ? PATH_SIZE : end));
+  return { path, valid: digest[0] === first >>> 0 && digest[1] === second >>> 0 };
+}
+
+async function openDirectory(path: string): Promise<FileSystemDirectoryHandle | undefined> {
+  try {
+    let directory = await navigator.storage.getDirectory();
+    for (const segment of path.split("/")) directory = await directory.getDirectoryHandle(segment);
+    return directory;
+  } catch (error) {
+    if (error instanceof Error && error.name === "NotFoundError") return undefined;
+    throw error;
+  }
+}
