@@ -41,12 +41,14 @@ function hasLoneSurrogate(text: string): boolean {
  * Throws unless `value` can be a name, id or step key.
  *
  * @param what the argument as its caller knows it, such as "store id"
- * @throws InvalidArgumentError when it is no string, is empty, over 1,024 bytes, holds NUL (SQLite ends text there) or
- * a lone surrogate (UTF-8 would merge two different ids)
+ * @throws InvalidArgumentError when it is no string, is empty, over 1,024 bytes, holds NUL (SQLite ends text there)
+ * or a lone surrogate, or begins with a byte order mark (UTF-8 and its decoders would merge two different ids)
  */
 export function checkIdentifier(what: string, value: unknown): asserts value is string {
   if (typeof value !== "string") {
-    throw new InvalidArgumentError(`The ${what} must be a string, but it is ${value === null ? "null" : typeof value}.`);
+    throw new InvalidArgumentError(
+      `The ${what} must be a string, but it is ${value === null ? "null" : typeof value}.`,
+    );
   }
   if (value === "") throw new InvalidArgumentError(`The ${what} is empty: give it at least one character.`);
   const bytes = utf8Length(value);
@@ -57,7 +59,14 @@ export function checkIdentifier(what: string, value: unknown): asserts value is 
     );
   }
   if (value.includes("\0")) throw new InvalidArgumentError(`The ${what} contains a NUL character: remove it.`);
+  if (value.startsWith("\ufeff")) {
+    throw new InvalidArgumentError(
+      `The ${what} begins with a byte order mark (U+FEFF), which decoders drop: two different ids would become one.`,
+    );
+  }
   if (hasLoneSurrogate(value)) {
-    throw new InvalidArgumentError(`The ${what} contains half of a surrogate pair: two different ids would become one.`);
+    throw new InvalidArgumentError(
+      `The ${what} contains half of a surrogate pair: two different ids would become one.`,
+    );
   }
 }

@@ -33,6 +33,7 @@ import {
 import { operationCases } from "./operations.js";
 import { receiptCases } from "./receipts.js";
 import { valueAndLimitCases } from "./values-and-limits.js";
+import { waiterPathCases } from "./waiter-paths.js";
 import { waiterCases } from "./waiters.js";
 import { wakeCases } from "./wakes.js";
 
@@ -53,6 +54,7 @@ export const conformanceCases: Readonly<Record<string, readonly ConformanceCase[
   commits: commitCases,
   receipts: receiptCases,
   waiters: waiterCases,
+  "waiters and paths": waiterPathCases,
   wakes: wakeCases,
   changes: changeCases,
   "values and limits": valueAndLimitCases,

@@ -159,3 +159,19 @@ export async function write(
   await commit(connector, replace(storeId, await present(connector, storeId), state, more));
   return present(connector, storeId);
 }
+
+/** The executions whose wakes are requested now, which is all the database knows: there is nothing to wait for. */
+export async function woken(connector: StoreConnector): Promise<readonly string[]> {
+  const wakes = await connector.readWakes({ limit: 10_000, claim: false });
+  return wakes.map((wake) => wake.executionId).sort();
+}
+
+/** Acknowledges every wake, so that the next commit's stand alone. */
+export async function settle(connector: StoreConnector): Promise<void> {
+  for (const wake of await connector.readWakes({ limit: 10_000, claim: false })) await connector.acknowledgeWake(wake);
+}
+
+export const changed = (...list: readonly StorePath[]): { readonly changedPaths: string } => ({
+  changedPaths: paths(...list),
+});
+export const reads = (...list: readonly StorePath[]): { readonly readPaths: string } => ({ readPaths: paths(...list) });

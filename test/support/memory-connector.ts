@@ -135,10 +135,11 @@ export function openMemoryDatabase(options: MemoryConnectorOptions = {}): Memory
           callOptions,
         );
       },
-      readWakes: (request, callOptions) => call("readWakes", () => database.readWakes(request, id), callOptions),
-      acknowledgeWake: (request) => call("acknowledgeWake", () => database.acknowledgeWake(request)),
+      readWakes: (request, callOptions) => call("readWakes", () => database.wakes.read(request, id), callOptions),
+      acknowledgeWake: (request) =>
+        call("acknowledgeWake", () => announceWakes(database.wakes.acknowledge(request, id))),
       releaseWake: ({ executionId }) =>
-        call("releaseWake", () => announceWakes(database.releaseWakes(id, executionId))),
+        call("releaseWake", () => announceWakes(database.wakes.release(executionId, id))),
       forgetExecution: (executionId) => call("forgetExecution", () => database.forgetExecution(executionId)),
       storage: () => call("storage", () => ({ kind: "memory" as const, reason: "a test asked for it" })),
       subscribe: (listener) => {
@@ -154,7 +155,7 @@ export function openMemoryDatabase(options: MemoryConnectorOptions = {}): Memory
         session.closed = true;
         sessions.delete(session);
         session.listeners.clear();
-        announceWakes(database.releaseWakes(id));
+        announceWakes(database.wakes.releaseAll(id));
       },
     };
   }
@@ -163,7 +164,7 @@ export function openMemoryDatabase(options: MemoryConnectorOptions = {}): Memory
     connect,
     restart: () => {
       epoch += 1;
-      database.dropClaims();
+      database.wakes.dropClaims();
       sendToAll(ownerEvent());
     },
     close: async () => {

@@ -18,14 +18,12 @@ import type {
   ListStoresRequest,
   OperationVerdict,
   ReadChangesRequest,
-  ReadWakesRequest,
   StepId,
   StepOperation,
   StoredSnapshot,
   StoreReading,
   WaiterOutcome,
   WaiterRegistration,
-  Wake,
 } from "../../src/protocol/connector.js";
 import { anyPathsIntersect, encodePaths } from "../../src/protocol/path.js";
 import { compareUtf8 } from "./compare-utf8.js";
@@ -40,6 +38,7 @@ import {
   checkWaiter,
   checkedPaths,
 } from "./memory-requests.js";
+import { MemoryWakes } from "./memory-wakes.js";
 
 /** What happened, for the events that follow. */
 export interface CommitEffects {
@@ -57,10 +56,6 @@ interface Receipt {
   readonly result: string;
 }
 
-interface ClaimableWake extends Wake {
-  readonly claimedBy: string | null;
-}
-
 export interface MemoryDatabaseOptions {
   readonly now: () => number;
   /** How many of the newest changes the feed keeps. A commit is kept or dropped whole, the newest always kept. */
@@ -75,19 +70,18 @@ const stepOf = (key: StoreKey, { executionId, stepKey }: StepId): string =>
   keyOf(key.storeName, key.storeId, executionId, stepKey);
 
 export class MemoryDatabase {
+  readonly wakes: MemoryWakes;
   readonly #options: MemoryDatabaseOptions;
   readonly #stores = new Map<string, Row>();
   readonly #receipts = new Map<string, Receipt>();
   readonly #forgotten = new Set<string>();
   readonly #waiters = new Map<string, WaiterRegistration>();
-  readonly #wakes = new Map<string, ClaimableWake>();
   #changes: Change[] = [];
   #sequence = 0;
-  /** One count for all executions, so that a generation acknowledged late can never be that of a newer wake. */
-  #generation = 0;
 
   constructor(options: MemoryDatabaseOptions) {
     this.#options = options;
+    this.wakes = new MemoryWakes(options.now);
   }
 
   get sequence(): number {
@@ -134,7 +128,7 @@ export class MemoryDatabase {
         const { executionId, stepKey, operation: kind, result } = operation.step;
         const receipt: Receipt = { step: { executionId, stepKey }, operation: kind, result };
         this.#receipts.set(stepOf(operation, receipt.step), receipt);
-        this.#waiters.delete(stepOf(operation, receipt.step));
+        this.#removeWaiters((waiter) => waiter.executionId === executionId && waiter.stepKey === stepKey);
       }
     }
 
@@ -164,43 +158,17 @@ export class MemoryDatabase {
 
   registerWaiter(registration: WaiterRegistration): WaiterOutcome {
     checkWaiter(registration);
-    if (this.#forgotten.has(registration.executionId)) return { status: "execution-forgotten" };
-    this.#waiters.set(stepOf(registration, registration), { ...registration });
+    const applied = this.#appliedStep(registration, registration);
+    if (applied.status === "execution-forgotten") return applied;
+    // A step whose result is recorded waits for nothing any more; its execution has to find that out.
+    const recorded = applied.status === "already-applied";
+    if (!recorded) this.#waiters.set(stepOf(registration, registration), { ...registration });
     const row = this.#stores.get(storeOf(registration));
     const unchanged =
       row !== undefined && row.instanceId === registration.instanceId && row.version <= registration.sinceVersion;
     if (unchanged) return { status: "registered" };
-    this.#requestWake(registration);
+    this.wakes.request(registration);
     return { status: "woken" };
-  }
-
-  readWakes({ limit, claim }: ReadWakesRequest, session: string): readonly Wake[] {
-    checkPage(limit);
-    const wakes = [...this.#wakes.values()]
-      .filter((wake) => !claim || wake.claimedBy === null || wake.claimedBy === session)
-      .slice(0, limit);
-    if (claim) for (const wake of wakes) this.#wakes.set(wake.executionId, { ...wake, claimedBy: session });
-    return wakes.map(({ claimedBy: _, ...wake }) => wake);
-  }
-
-  acknowledgeWake({ executionId, generation }: { readonly executionId: string; readonly generation: number }): void {
-    checkExecutionId(executionId);
-    if (this.#wakes.get(executionId)?.generation === generation) this.#wakes.delete(executionId);
-  }
-
-  /** Answers the executions whose wakes can be claimed again. */
-  releaseWakes(session: string, executionId?: string): readonly string[] {
-    if (executionId !== undefined) checkExecutionId(executionId);
-    const released = [...this.#wakes.values()].filter(
-      (wake) => wake.claimedBy === session && (executionId === undefined || wake.executionId === executionId),
-    );
-    for (const wake of released) this.#wakes.set(wake.executionId, { ...wake, claimedBy: null });
-    return released.map((wake) => wake.executionId);
-  }
-
-  /** What the next owner finds: claims were made at sessions of the owner before it. */
-  dropClaims(): void {
-    for (const wake of this.#wakes.values()) this.#wakes.set(wake.executionId, { ...wake, claimedBy: null });
   }
 
   forgetExecution(executionId: string): void {
@@ -209,9 +177,12 @@ export class MemoryDatabase {
     for (const [key, receipt] of this.#receipts) {
       if (receipt.step.executionId === executionId) this.#receipts.delete(key);
     }
-    for (const [key, waiter] of this.#waiters) {
-      if (waiter.executionId === executionId) this.#waiters.delete(key);
-    }
+    this.#removeWaiters((waiter) => waiter.executionId === executionId);
+    this.wakes.remove(executionId);
+  }
+
+  #removeWaiters(gone: (waiter: WaiterRegistration) => boolean): void {
+    for (const [key, waiter] of this.#waiters) if (gone(waiter)) this.#waiters.delete(key);
   }
 
   /** Why an operation cannot be written, in the contract's order (stores 5). */
@@ -270,19 +241,8 @@ export class MemoryDatabase {
         if (change.deleted || (!knows && touched)) woken.set(waiter.executionId, waiter);
       }
     }
-    for (const waiter of woken.values()) this.#requestWake(waiter);
+    for (const waiter of woken.values()) this.wakes.request(waiter);
     return [...woken.keys()];
-  }
-
-  #requestWake({ workflowId, executionId }: WaiterRegistration): void {
-    this.#generation += 1;
-    this.#wakes.set(executionId, {
-      workflowId,
-      executionId,
-      generation: this.#generation,
-      requestedAt: this.#options.now(),
-      claimedBy: this.#wakes.get(executionId)?.claimedBy ?? null,
-    });
   }
 
   #appliedStep(key: StoreKey, step: StepId): AppliedStep {
