@@ -51,9 +51,13 @@ class NotDurable extends Error {
 /** An object or array whose properties are read and written by key, whatever they hold. */
 export type Container = Record<PropertyKey, unknown>;
 
+export function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
 /** Whether `value` is an array or a plain object, and so is made of what it holds. A subclass's instance is neither. */
 export function isContainer(value: unknown): value is Container {
-  if (typeof value !== "object" || value === null) return false;
+  if (!isObject(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return Array.isArray(value) ? prototype === Array.prototype : prototype === Object.prototype || prototype === null;
 }
@@ -166,7 +170,7 @@ function isListed(keys: readonly string[]): boolean {
 }
 
 /** Sets a property of `object` itself. Assigning to `__proto__` would change the prototype instead. */
-function setOwn(object: Container, key: string, value: unknown): void {
+export function setOwn(object: Container, key: PropertyKey, value: unknown): void {
   if (key === "__proto__")
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
   else object[key] = value;
@@ -206,7 +210,7 @@ export function decodeDurable(
 }
 
 function faultOf(value: unknown, depth: number): string | undefined {
-  if (typeof value !== "object" || value === null) {
+  if (!isObject(value)) {
     return value === Infinity || value === -Infinity ? "A number is too large." : undefined;
   }
   if (depth === MAX_DEPTH) return `The value is nested deeper than ${MAX_DEPTH} levels.`;
@@ -239,7 +243,7 @@ function equalsAt(depth: number, a: unknown, b: unknown): boolean {
 
 /** A copy of a durable value that shares nothing with it. */
 export function cloneDurable<Value>(value: Value): Value {
-  if (typeof value !== "object" || value === null) return value;
+  if (!isObject(value)) return value;
   if (Array.isArray(value)) return value.map(cloneDurable) as Value; // Mapping keeps the shape.
   // Spread makes every key an own property of the copy, `__proto__` too, so that assigning to it is harmless.
   const copy: Container = { ...(value as Container) };
