@@ -179,13 +179,14 @@ class SqliteDatabase implements Database {
   }
 
   prepareStorage(durability: Durability): void {
+    // First of all: a WAL database cannot be read before, since the pool has no shared memory.
+    if (this.kind === "opfs") this.#pragma("locking_mode = EXCLUSIVE");
     // Before the first page is written; a database that exists keeps its own.
     this.#pragma("page_size = 8192");
     this.#pragma("temp_store = MEMORY");
     this.#pragma("cache_size = -16384");
     this.#pragma("trusted_schema = OFF");
     if (this.kind === "opfs") {
-      this.#pragma("locking_mode = EXCLUSIVE");
       this.#journalMode = this.#pragma("journal_mode = WAL");
       if (this.#journalMode === "wal") {
         this.#pragma("wal_autocheckpoint = 1000");

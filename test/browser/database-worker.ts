@@ -1,0 +1,141 @@
+/**
+ * The worker's SQL side on real OPFS, driven by database.test.ts command by command. It holds the lock of the database's
+ * name while it has it open, as the owner does.
+ */
+import type { CommitOutcome } from "../../src/protocol/connector.js";
+import { toWire, type WireError } from "../../src/protocol/errors.js";
+import type { Durability } from "../../src/protocol/events.js";
+import { createStoreHost, type StoreHost } from "../../worker/connector.js";
+import { type Database, loadSqlite, openOpfsDatabase } from "../../worker/database.js";
+
+export type DatabaseCommand =
+  | { readonly type: "open"; readonly name: string; readonly durability?: Durability; readonly lock?: boolean }
+  /** Commits to one store after another until it is stopped from outside, and says so after each. */
+  | { readonly type: "commit-for-ever"; readonly stateBytes: number }
+  /** Commits `count` times to one store and answers how long that took. */
+  | { readonly type: "measure"; readonly count: number; readonly stateBytes: number }
+  | { readonly type: "script"; readonly sql: string }
+  | { readonly type: "select"; readonly sql: string }
+  | { readonly type: "durability"; readonly durability: Durability }
+  | { readonly type: "close" };
+
+export type DatabaseReply =
+  | { readonly type: "done"; readonly value: unknown }
+  | { readonly type: "failed"; readonly error: WireError }
+  /** A commit was acknowledged. */
+  | { readonly type: "acknowledged"; readonly storeId: string; readonly sequence: number };
+
+let database: Database | undefined;
+let host: StoreHost | undefined;
+
+function post(reply: DatabaseReply): void {
+  globalThis.postMessage(reply);
+}
+
+addEventListener("message", (event: MessageEvent<DatabaseCommand>) => {
+  void run(event.data).then(
+    (value) => post({ type: "done", value }),
+    (error: unknown) => post({ type: "failed", error: toWire(error) }),
+  );
+});
+
+async function run(command: DatabaseCommand): Promise<unknown> {
+  switch (command.type) {
+    case "open":
+      return open(command);
+    case "commit-for-ever":
+      for (let number = 1; ; number++) {
+        const storeId = `store-${crypto.randomUUID()}`;
+        const { sequence } = commit(storeId, number, command.stateBytes);
+        post({ type: "acknowledged", storeId, sequence });
+      }
+    case "measure": {
+      const started = performance.now();
+      for (let number = 0; number < command.count; number++) replaceNext(number, command.stateBytes);
+      return performance.now() - started;
+    }
+    case "script":
+      database?.script(command.sql);
+      return null;
+    case "select":
+      return database?.all(command.sql);
+    case "durability":
+      database?.setDurability(command.durability);
+      return database?.durability;
+    case "close":
+      host?.close();
+      database?.close();
+      return null;
+  }
+}
+
+async function open(command: Extract<DatabaseCommand, { type: "open" }>): Promise<unknown> {
+  const { name, durability = "strict", lock = true } = command;
+  const sqlite = await loadSqlite();
+  if (lock) await holdLock(`test:${name}`);
+  const started = performance.now();
+  database = await openOpfsDatabase(sqlite, { name, durability });
+  host = createStoreHost(database, { clock: Date.now, publish: () => {} });
+  return {
+    openedIn: performance.now() - started,
+    journalMode: database.journalMode,
+    durability: database.durability,
+    epoch: host.epoch,
+    databaseId: host.databaseId,
+    head: host.head(),
+  };
+}
+
+/** Resolves once the lock is held; it stays so until this worker is gone. */
+function holdLock(name: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    navigator.locks
+      .request(name, () => {
+        resolve();
+        return new Promise(() => {});
+      })
+      .catch(reject);
+  });
+}
+
+function commit(storeId: string, number: number, stateBytes: number): Extract<CommitOutcome, { status: "committed" }> {
+  const created = {
+    type: "create",
+    storeName: "test",
+    storeId,
+    definitionVersion: 1,
+    instanceId: instanceId(),
+    version: 0,
+    state: JSON.stringify({ number, filler: "x".repeat(stateBytes) }),
+    changedPaths: "[[]]",
+  };
+  return committed(host?.call("test", "commit", { operations: [created] }));
+}
+
+const measured = { instanceId: "", version: 0 };
+
+function replaceNext(number: number, stateBytes: number): void {
+  const key = { storeName: "test", storeId: "measured", definitionVersion: 1, changedPaths: '[["number"]]' };
+  const state = JSON.stringify({ number, filler: "x".repeat(stateBytes) });
+  if (measured.instanceId === "") {
+    measured.instanceId = instanceId();
+    const operation = { ...key, type: "create", instanceId: measured.instanceId, version: 0, state };
+    committed(host?.call("test", "commit", { operations: [operation] }));
+  } else {
+    const operation = { ...key, type: "replace", expected: { ...measured }, state };
+    committed(host?.call("test", "commit", { operations: [operation] }));
+    measured.version += 1;
+  }
+}
+
+/** Of version 7 in its form; unique is all that counts here. */
+function instanceId(): string {
+  const random = crypto.randomUUID();
+  return `${random.slice(0, 14)}7${random.slice(15)}`;
+}
+
+function committed(outcome: unknown): Extract<CommitOutcome, { status: "committed" }> {
+  const { status } = outcome as CommitOutcome; // What the host answers to "commit".
+  if (status !== "committed") throw new Error(`A commit that nothing stands against was refused: ${status}`);
+  return outcome as Extract<CommitOutcome, { status: "committed" }>; // The status was just checked.
+}
