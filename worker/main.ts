@@ -68,7 +68,9 @@ self.addEventListener("message", ({ data, ports: [port] }: MessageEvent<WorkerCo
       // Whoever takes over reports a failure to load; here it only was too early.
       return void (begun && load(begun.start).catch(() => undefined));
     case "link":
-      if (port !== undefined) owner === null ? port.close() : owner.link(data.session, data.epoch, port);
+      if (port === undefined) return;
+      if (owner === null) port.close();
+      else owner.link(data.session, data.epoch, port);
       return;
     case "retry":
       return void (begun && seek(begun.start.name));

@@ -10,8 +10,14 @@
  * N4  Subscribers hear of an owner before anything that this owner says, and only once calls can reach it.
  * N5  A failure to open ends what waits for it, and is no verdict for ever: the next call tries again.
  */
-import { v4 as randomId } from "uuid";
-import { ClientOutdatedError, ClosedError, fromWire, StorageUnavailableError, type WakefulError } from "../protocol/errors.js";
+import {
+  ClientOutdatedError,
+  ClosedError,
+  fromWire,
+  StorageUnavailableError,
+  toWire,
+  type WakefulError,
+} from "../protocol/errors.js";
 import type { Durability, StoreEvent } from "../protocol/events.js";
 import {
   type CallMethod,
@@ -23,7 +29,7 @@ import {
 } from "../protocol/wire.js";
 import { type EventChannel, openEventChannel, openSessionChannel } from "./broadcast.js";
 import { type BrokerClient, openBroker } from "./broker-client.js";
-import { type CallLink, type MessageEndpoint, openCallLink } from "./call-link.js";
+import { type CallLink, joinLinks, type MessageEndpoint, openCallLink } from "./call-link.js";
 import { type OwnWorker, startOwnWorker } from "./own-worker.js";
 import { PendingCalls } from "./pending-calls.js";
 import { holdSessionLock } from "./session-lock.js";
@@ -58,7 +64,7 @@ interface Presence {
 }
 
 export class Connection {
-  readonly session: string = randomId();
+  readonly session: string = crypto.randomUUID();
   /** Messages dropped because they were not of the protocol, or came from an earlier owner. */
   dropped = 0;
   #durability: Durability;
@@ -66,15 +72,19 @@ export class Connection {
   readonly #pending: PendingCalls;
   readonly #listeners = new Set<(event: StoreEvent) => void>();
   #presence: Presence | null = null;
+  /** Counts beginnings and suspensions: what an earlier one awaited is void. */
+  #turn = 0;
+  #beginning: Promise<void> | null = null;
   #link: CallLink | null = null;
   #owner: OwnerMessage | null = null;
   #epoch = 0;
   #failure: WakefulError | null = null;
   #closed = false;
+  /** Newest sequence heard of while there was no link: subscribers learn of it with the owner (N4). */
+  #missed = 0;
   #silentTicks = 0;
   #ticking: ReturnType<typeof setInterval> | null = null;
   #warming: ReturnType<typeof setTimeout> | null = null;
-  #stopped: (() => void) | null = null;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -86,12 +96,17 @@ export class Connection {
     return this.#closed;
   }
 
-  /** Takes this session's place: lock, channel, worker. Safe to call when it has one already. */
-  async begin(): Promise<void> {
-    if (this.#presence !== null || this.#closed) return;
+  /** Takes this session's place: lock, channel, worker. Idempotent until `suspend`. */
+  begin(): Promise<void> {
+    if (this.#closed) return Promise.resolve();
+    this.#beginning ??= this.#takePlace(++this.#turn);
+    return this.#beginning;
+  }
+
+  async #takePlace(turn: number): Promise<void> {
     const { name, transport, brokerUrl } = this.#options;
     const releaseSession = await holdSessionLock(name, this.session); // N3
-    if (this.#presence !== null || this.#closed) return releaseSession();
+    if (turn !== this.#turn) return releaseSession();
     const events = openEventChannel(
       name,
       (message) => this.#receive(message),
@@ -109,6 +124,8 @@ export class Connection {
 
   /** Gives up everything that another tab could wait for, at once. Calls in flight are as after the loss of an owner. */
   suspend(): void {
+    this.#turn += 1;
+    this.#beginning = null;
     const presence = this.#presence;
     if (presence === null) return;
     this.#presence = null;
@@ -147,8 +164,8 @@ export class Connection {
     if (this.#closed) return;
     this.#closed = true;
     this.#pending.fail(closedError(), "unsent");
-    while (this.#pending.size > 0) await new Promise((resolve) => setTimeout(resolve, 1)); // P1 bounds this.
-    await this.#stopWorker();
+    await this.#pending.settled(); // P1 bounds this.
+    await this.#presence?.worker.stop(STOP_WITHIN);
     this.#presence?.events.post({ type: "goodbye", session: this.session });
     this.suspend();
     this.#stopTicking();
@@ -183,31 +200,17 @@ export class Connection {
     return worker;
   }
 
-  #onNotice(notice: WorkerNotice, port: MessagePort): void {
+  #onNotice(notice: Exclude<WorkerNotice, { type: "stopped" }>, port: MessagePort): void {
     if (notice.type === "owner") this.#meetOwner(notice, () => port);
     else if (notice.type === "failed") this.#fail(fromWire(notice.error));
-    else if (notice.type === "stopped") this.#stopped?.();
   }
 
   #onWorkerDeath(): void {
     const presence = this.#presence;
-    if (presence === null || this.#closed) return this.#stopped?.();
+    if (presence === null || this.#closed) return;
     presence.worker.terminate();
     if (this.#owner?.host === this.session) this.#loseLink();
     presence.worker = this.#startWorker();
-  }
-
-  #stopWorker(): Promise<void> {
-    const worker = this.#presence?.worker;
-    if (worker === undefined) return Promise.resolve();
-    return new Promise((resolve) => {
-      const bound = setTimeout(resolve, STOP_WITHIN);
-      this.#stopped = () => {
-        clearTimeout(bound);
-        resolve();
-      };
-      worker.send({ type: "stop" });
-    });
   }
 
   #receive(message: ChannelMessage): void {
@@ -217,7 +220,8 @@ export class Connection {
     switch (message.type) {
       case "owner":
         if (message.host === this.session) return; // Its own worker tells it the same, together with the port.
-        if (message.to === this.session) this.#meetOwner(message, () => openSessionChannel(this.#options.name, this.session));
+        if (message.to === this.session)
+          this.#meetOwner(message, () => openSessionChannel(this.#options.name, this.session));
         else if (message.epoch > this.#epoch || this.#link === null) {
           this.#noteEpoch(message.epoch);
           this.#hello();
@@ -230,8 +234,9 @@ export class Connection {
       case "wake":
       case "storage":
         // From an owner that this session has not met: its answer to hello brings what was missed (N4).
-        if (message.epoch > this.#epoch || this.#link === null) this.#hello();
-        else this.#emit(message);
+        if (message.epoch === this.#epoch && this.#link !== null) return this.#emit(message);
+        if (message.type === "commit") this.#missed = Math.max(this.#missed, message.changes.at(-1)?.sequence ?? 0);
+        this.#hello();
     }
   }
 
@@ -275,7 +280,15 @@ export class Connection {
       this.#emit({ type: "storage", epoch, status: "lost", reason });
     }
     if (storage.kind === "memory") this.#emit({ type: "storage", epoch, status: "fallback", reason: storage.reason });
-    this.#emit({ type: "owner", epoch, host, databaseId, sequence, storage: storage.kind });
+    this.#emit({
+      type: "owner",
+      epoch,
+      host,
+      databaseId,
+      sequence: Math.max(sequence, this.#missed),
+      storage: storage.kind,
+    });
+    this.#missed = 0;
   }
 
   /** Moves calls from the BroadcastChannel to a brokered port, as soon as one answers. */
@@ -286,16 +299,8 @@ export class Connection {
     const fast = openCallLink(broker.connect(epoch, this.session), epoch, () => this.#drop());
     fast.call({ session: this.session, number: 0, acknowledged: 0, epoch, method: "describe", body: null }).then(
       () => {
-        // Replies to what was sent by the slow way still come by it: it is closed with the owner, not now.
-        if (this.#link !== slow || slow === null) return fast.close();
-        this.#link = {
-          epoch,
-          call: fast.call,
-          close() {
-            slow.close();
-            fast.close();
-          },
-        };
+        if (this.#link === slow && slow !== null) this.#link = joinLinks(fast, slow);
+        else fast.close();
       },
       () => fast.close(),
     );
@@ -319,6 +324,7 @@ export class Connection {
     this.#failure = error;
     this.#loseLink();
     this.#pending.fail(error);
+    this.#emit({ type: "error", error: toWire(error) }); // Without a call in flight nobody else would say it.
   }
 
   #retry(): void {

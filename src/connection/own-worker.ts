@@ -14,7 +14,7 @@ export interface OwnWorkerOptions {
 }
 
 export interface OwnWorkerEvents {
-  notice(notice: WorkerNotice): void;
+  notice(notice: Exclude<WorkerNotice, { type: "stopped" }>): void;
   /** The script could not be loaded; nothing will ever answer. */
   broken(error: StorageUnavailableError): void;
   /** An error that nothing in the worker caught; it goes on. */
@@ -24,6 +24,8 @@ export interface OwnWorkerEvents {
 
 export interface OwnWorker {
   send(command: WorkerCommand, transfer?: Transferable[]): void;
+  /** Resolves once the worker has closed the database and given its lock up, or after `within` milliseconds. */
+  stop(within: number): Promise<void>;
   /** Stops watching and ends the worker at once, with all that it holds. */
   terminate(): void;
 }
@@ -41,11 +43,14 @@ export function startOwnWorker(options: OwnWorkerOptions, events: OwnWorkerEvent
   const worker = spawn(workerUrl);
   const watch = new AbortController();
   let started = false;
+  let onStopped = (): void => undefined;
 
   const watchLife = (): void => {
     navigator.locks
       .request(workerLock(name, session), { signal: watch.signal }, () => {
-        if (!watch.signal.aborted) events.died();
+        if (watch.signal.aborted) return;
+        onStopped(); // Whoever waits for it to stop need not wait longer.
+        events.died();
       })
       .catch(() => undefined); // Rejects only when `terminate` aborts the request.
   };
@@ -56,7 +61,8 @@ export function startOwnWorker(options: OwnWorkerOptions, events: OwnWorkerEvent
       started = true;
       watchLife();
     }
-    events.notice(data);
+    if (data.type === "stopped") onStopped();
+    else events.notice(data);
   });
   worker.addEventListener("error", (event) => {
     if (watch.signal.aborted) return;
@@ -71,6 +77,17 @@ export function startOwnWorker(options: OwnWorkerOptions, events: OwnWorkerEvent
 
   return {
     send: (command, transfer = []) => worker.postMessage(command, transfer),
+    stop(within) {
+      if (!started) return Promise.resolve();
+      return new Promise((resolve) => {
+        const bound = setTimeout(resolve, within);
+        onStopped = () => {
+          clearTimeout(bound);
+          resolve();
+        };
+        worker.postMessage({ type: "stop" } satisfies WorkerCommand);
+      });
+    },
     terminate() {
       watch.abort();
       worker.terminate();

@@ -48,13 +48,18 @@ export class PendingCalls {
   readonly #calls = new Map<number, PendingCall>();
   readonly #session: string;
   #number = 0;
+  #onSettled: (() => void) | null = null;
 
   constructor(session: string) {
     this.#session = session;
   }
 
-  get size(): number {
-    return this.#calls.size;
+  /** Resolves once no call is left. */
+  settled(): Promise<void> {
+    if (this.#calls.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onSettled = resolve;
+    });
   }
 
   /** Adds a call. It settles by `send`, `lose`, `tick` or `fail`. */
@@ -155,12 +160,17 @@ export class PendingCalls {
   #settle(call: PendingCall): PendingCall {
     this.#calls.delete(call.number);
     call.release();
+    if (this.#calls.size === 0) this.#onSettled?.();
     return call;
   }
 }
 
 function aborted(signal: AbortSignal | undefined): AbortedError {
-  return new AbortedError("The call was aborted before it was sent. Nothing was written.", {}, { cause: signal?.reason });
+  return new AbortedError(
+    "The call was aborted before it was sent. Nothing was written.",
+    {},
+    { cause: signal?.reason },
+  );
 }
 
 function unknown(what: string): OutcomeUnknownError {

@@ -15,15 +15,16 @@ type Check<T> = (value: unknown) => value is T;
 type Fields = { readonly [key: string]: (value: unknown) => boolean };
 
 const isText = (value: unknown): value is string => typeof value === "string";
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+const isCount = (value: unknown): value is number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 const isBoolean = (value: unknown): value is boolean => typeof value === "boolean";
 const is =
   <const T>(...allowed: readonly T[]): Check<T> =>
   (value): value is T =>
-    (allowed as readonly unknown[]).includes(value);
+    allowed.some((one) => one === value);
 const either =
-  (...checks: readonly ((value: unknown) => boolean)[]) =>
-  (value: unknown): boolean =>
+  <T>(...checks: readonly ((value: unknown) => boolean)[]): Check<T> =>
+  (value): value is T =>
     checks.some((check) => check(value));
 const listOf =
   (check: (value: unknown) => boolean) =>
@@ -68,7 +69,7 @@ const isChange: Check<Change> = record({
 const isStorage: Check<StorageDescription> = either(
   record({ kind: is("opfs"), durability: is("strict", "relaxed") }),
   record({ kind: is("memory"), reason: isText }),
-) as Check<StorageDescription>;
+);
 
 const channelChecks: { readonly [Type in ChannelMessage["type"]]: Check<ChannelMessage> } = {
   hello: record({
@@ -101,7 +102,9 @@ const channelChecks: { readonly [Type in ChannelMessage["type"]]: Check<ChannelM
 };
 
 function typeOf(value: unknown): string {
-  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string" ? value.type : "";
+  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string"
+    ? value.type
+    : "";
 }
 
 /** Whether `value` is a message of the event channel. */
@@ -124,13 +127,13 @@ export const isCallRequest: Check<CallRequest> = record({
 export const isCallReply: Check<CallReply> = either(
   record({ epoch: isCount, number: isCount, status: is("done"), value: () => true }),
   record({ epoch: isCount, number: isCount, status: is("failed"), error: isWireError }),
-) as Check<CallReply>;
+);
 
 /** Whether `value` is a message between page and broker. */
 export const isBrokerMessage: Check<BrokerMessage> = either(
   record({ type: is("host"), name: isText, epoch: isCount }),
   record({ type: is("connect"), name: isText, epoch: isCount, session: isText }),
-) as Check<BrokerMessage>;
+);
 
 /** Comlink's frame around one argument or result that crosses as it is. */
 interface RawValue {
