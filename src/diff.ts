@@ -27,30 +27,41 @@ function compare(base: unknown, next: unknown): Difference {
 function compareArrays(base: readonly unknown[], next: readonly unknown[]): Difference {
   const shared = Math.min(base.length, next.length);
   const longest = Math.max(base.length, next.length);
-  // They would fold anyway; and a length set by mistake must not cost a walk through its billions of holes.
+  // A length set by mistake must not cost a walk through its billions of holes.
   if (longest - shared > MAX_PATHS) return null;
-  const children = new Map<Segment, PathTree | null>();
-  for (let index = 0; index < shared; index++) note(children, index, compare(base[index], next[index]));
-  for (let index = shared; index < longest; index++) children.set(index, null);
-  if (shared !== longest) children.set("length", null);
-  return treeOf(children);
+  const branch = new Branch();
+  for (let index = 0; index < shared && !branch.isFull; index++) branch.add(index, compare(base[index], next[index]));
+  for (let index = shared; index < longest; index++) branch.add(index, null);
+  if (shared !== longest) branch.add("length", null);
+  return branch.difference();
 }
 
 function compareObjects(base: Readonly<Record<string, unknown>>, next: Readonly<Record<string, unknown>>): Difference {
-  const children = new Map<Segment, PathTree | null>();
+  const branch = new Branch();
   for (const key of Object.keys(base)) {
-    note(children, key, Object.hasOwn(next, key) ? compare(base[key], next[key]) : null);
+    if (branch.isFull) return null;
+    branch.add(key, Object.hasOwn(next, key) ? compare(base[key], next[key]) : null);
   }
   for (const key of Object.keys(next)) {
-    if (!Object.hasOwn(base, key)) children.set(key, null);
+    if (!Object.hasOwn(base, key)) branch.add(key, null);
   }
-  return treeOf(children);
+  return branch.difference();
 }
 
-function note(children: Map<Segment, PathTree | null>, segment: Segment, difference: Difference): void {
-  if (difference !== undefined) children.set(segment, difference);
-}
+/** What differs inside one container. More than what a whole diff may report will fold, and need not be looked for. */
+class Branch {
+  #children: Map<Segment, PathTree | null> | undefined;
 
-function treeOf(children: Map<Segment, PathTree | null>): Difference {
-  return children.size === 0 ? undefined : { children };
+  get isFull(): boolean {
+    return this.#children !== undefined && this.#children.size > MAX_PATHS;
+  }
+
+  add(segment: Segment, difference: Difference): void {
+    if (difference !== undefined) (this.#children ??= new Map()).set(segment, difference);
+  }
+
+  difference(): Difference {
+    if (this.isFull) return null;
+    return this.#children && { children: this.#children };
+  }
 }

@@ -2,17 +2,12 @@
 import { copyContainers } from "./copy-containers.js";
 import { diffPaths } from "./diff.js";
 import { DraftRun } from "./draft-run.js";
+import type { DeepReadonly, Draft, Matched } from "./durable-type.js";
 import { isObject } from "./protocol/durable-value.js";
 import { DraftMisuseError } from "./protocol/errors.js";
 import type { StorePath } from "./protocol/path.js";
 import { refuseThenable } from "./refuse-thenable.js";
-import { matches, observeSelector, type Selector } from "./selection.js";
-
-/** A state as updaters and claims get it: everything in it can be written. */
-export type Draft<State> = State extends object ? { -readonly [Key in keyof State]: Draft<State[Key]> } : State;
-
-/** Changes the draft, or returns a replacement. Synchronous; may run several times, each time on a newer state. */
-export type Updater<State> = (draft: Draft<State>) => unknown;
+import { matches, observeSelector } from "./selection.js";
 
 /** What an updater made of a state. `next` is plain, and shares with the state what did not change. */
 export interface Revision {
@@ -26,7 +21,7 @@ export interface Revision {
  * @throws DraftMisuseError when it returns a promise, changes the draft and returns a replacement too, or returns a
  * primitive or null in place of an object
  */
-export function applyUpdater<State>(base: State, updater: Updater<State>): Revision {
+export function applyUpdater<State>(base: State, updater: (draft: Draft<State>) => unknown): Revision {
   return withRun((run) => {
     const draft = run.draftOf(base);
     const returned = updater(draft as Draft<State>); // A draft can be written to wherever the state can be read.
@@ -36,9 +31,6 @@ export function applyUpdater<State>(base: State, updater: Updater<State>): Revis
     return revise(base, run.settle(isReplaced ? returned : draft));
   });
 }
-
-/** A selector's result once it matches. */
-export type Found<Result> = Exclude<Result, undefined | null | false>;
 
 /** What a take found and made of a state. `selected` is detached, as it is after the claim. */
 export type Taking =
@@ -53,15 +45,15 @@ export type Taking =
  */
 export function applyTake<State, Selected>(
   base: State,
-  selector: Selector<State, Selected>,
-  claim: (draft: Draft<State>, selected: Draft<Found<Selected>>) => unknown,
+  selector: (state: DeepReadonly<State>) => Selected,
+  claim: (draft: Draft<State>, selected: Draft<Matched<Selected>>) => unknown,
 ): Taking {
   return withRun((run) => {
     const draft = run.draftOf(base);
     const { result, readPaths } = observeSelector(base, selector, (_part, path) => draftAt(draft, path));
     if (!matches(result)) return { matched: false, readPaths };
     // The casts: drafts can be written to, and what matches is none of the excluded.
-    refuseThenable(claim(draft as Draft<State>, result as Draft<Found<Selected>>), "claim");
+    refuseThenable(claim(draft as Draft<State>, result as Draft<Matched<Selected>>), "claim");
     const selected = copyContainers(run.settle(result));
     return { matched: true, selected, readPaths, ...revise(base, run.settle(draft)) };
   });

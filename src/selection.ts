@@ -11,18 +11,11 @@
  *    in another way, such as a closure or a Map, throws when it is used.
  */
 import { copyContainers } from "./copy-containers.js";
+import type { DeepReadonly } from "./durable-type.js";
 import { cloneDurable, type Container, isObject } from "./protocol/durable-value.js";
 import { DraftMisuseError } from "./protocol/errors.js";
 import { foldPathTree, type PathTree, type Segment, type StorePath } from "./protocol/path.js";
 import { refuseThenable } from "./refuse-thenable.js";
-
-/** A state as selectors and readers get it. */
-export type DeepReadonly<State> = State extends object
-  ? { readonly [Key in keyof State]: DeepReadonly<State[Key]> }
-  : State;
-
-/** Computes something from a state. Synchronous, changes nothing, and depends on nothing but the state. */
-export type Selector<State, Result> = (state: DeepReadonly<State>) => Result;
 
 /** Whether a selector's result counts as found: all but `undefined`, `null` and `false`, so `0`, `""` and `[]` do. */
 export function matches(result: unknown): boolean {
@@ -36,7 +29,7 @@ export function matches(result: unknown): boolean {
  */
 export function runSelector<State, Result>(
   state: State,
-  selector: Selector<State, Result>,
+  selector: (state: DeepReadonly<State>) => Result,
 ): { result: Result; readPaths: StorePath[] } {
   return observeSelector(state, selector, cloneDurable);
 }
@@ -44,7 +37,7 @@ export function runSelector<State, Result>(
 /** As `runSelector`; `standIn` gives what takes the place of a part of the state in the result. */
 export function observeSelector<State, Result>(
   state: State,
-  selector: Selector<State, Result>,
+  selector: (state: DeepReadonly<State>) => Result,
   standIn: (part: object, path: StorePath) => unknown,
 ): { result: Result; readPaths: StorePath[] } {
   const run: Run = { open: true, views: new Map() };

@@ -126,7 +126,7 @@ class Encoder {
       throw this.#refusal(depth, "A getter or setter cannot be stored: store its value.", key);
     if (!property.enumerable) throw this.#refusal(depth, "A property that is not enumerable cannot be stored.", key);
     const ordered = this.order(property.value, depth + 1);
-    if (this.#unlistable.has(ordered)) this.#unlistable.add(copy);
+    if (this.#unlistable.size > 0 && this.#unlistable.has(ordered)) this.#unlistable.add(copy);
     return ordered;
   }
 
