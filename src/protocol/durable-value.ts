@@ -35,7 +35,8 @@ export function encodeDurable(
   } catch (error) {
     if (error instanceof NotDurable) return { status: "invalid", path: error.path, message: error.message };
     // A proxy's own traps can throw, and a text can exceed what a string can hold.
-    return { status: "invalid", path: [], message: `The value cannot be read: ${String(error)}` };
+    const reason = error instanceof Error ? error.message : "it threw something.";
+    return { status: "invalid", path: encoder.position(), message: `It cannot be read: ${reason}` };
   }
 }
 
@@ -77,6 +78,7 @@ interface Shape {
 class Encoder {
   /** The way to where the walk stands; what lies beyond its depth is left over from elsewhere. */
   readonly #path: Segment[] = [];
+  #depth = 0;
   readonly #ancestors: object[] = [];
   /** The last shape at each depth: the entries of a list mostly look alike. */
   readonly #shapes: Shape[] = [];
@@ -87,13 +89,14 @@ class Encoder {
     if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
     if (typeof value === "number" && Number.isFinite(value)) return value;
     if (typeof value !== "object") throw this.#refusal(depth, describe(value));
+    this.#depth = depth;
+    this.#ancestors[depth] = value;
     for (let above = 0; above < depth; above++) {
       if (this.#ancestors[above] === value)
         throw this.#refusal(depth, "A cycle cannot be stored: this object holds itself.");
     }
     if (depth === MAX_DEPTH) throw this.#refusal(depth, `More than ${MAX_DEPTH} levels cannot be stored.`);
     if (!isContainer(value)) throw this.#refusal(depth, describeInstance(value));
-    this.#ancestors[depth] = value;
     return Array.isArray(value) ? this.#orderArray(value, depth) : this.#orderObject(value, depth);
   }
 
@@ -148,6 +151,11 @@ class Encoder {
     return new NotDurable(key === undefined ? path : [...path, key], message);
   }
 
+  /** Where the walk stands. */
+  position(): StorePath {
+    return this.#path.slice(0, this.#depth);
+  }
+
   /** The text of what `order` returned. */
   write(ordered: unknown): string {
     if (!this.#unlistable.has(ordered)) return JSON.stringify(ordered);
@@ -182,11 +190,15 @@ function describe(value: unknown): string {
   return `A ${typeof value} cannot be stored.`;
 }
 
-/** Asks only data properties for the name of the class, since a getter must not run. */
 function describeInstance(value: object): string {
-  const constructor: unknown = ownData(Object.getPrototypeOf(value), "constructor");
-  const name = typeof constructor === "function" ? ownData(constructor, "name") : undefined;
-  return `${typeof name === "string" && name !== "" ? `An instance of ${name}` : "An instance of a class"} cannot be stored: store plain data.`;
+  return `An instance of ${classNameOf(value) ?? "a class"} cannot be stored: store plain data.`;
+}
+
+/** Asks data properties only, since a getter must not run. */
+function classNameOf(value: object): unknown {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  const constructor = isObject(prototype) ? ownData(prototype, "constructor") : undefined;
+  return typeof constructor === "function" ? ownData(constructor, "name") || undefined : undefined;
 }
 
 function ownData(object: object, key: string): unknown {
