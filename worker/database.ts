@@ -10,8 +10,8 @@
  *     nothing else can come between. What was thrown first is what the caller gets.
  * D3  After a statement failed inside a transaction no other one runs in it: SQLite may have rolled the whole of it
  *     back, and the next statement would commit alone.
- * D4  A commit that failed is not in the file, or the database is unusable until it is opened again. Never is it
- *     reported as rolled back and found after a crash.
+ * D4  A commit that failed is not in the file; where that cannot be made certain it is reported as of unknown outcome,
+ *     and the connection is unusable. Never is it reported as rolled back and found after a crash.
  */
 import sqlite3InitModule, {
   type Database as Connection,
@@ -20,9 +20,9 @@ import sqlite3InitModule, {
   type Sqlite3Static,
   type SQLite3Error,
 } from "@sqlite.org/sqlite-wasm";
-import { ClosedError, StorageUnavailableError } from "../src/protocol/errors.js";
+import { ClosedError, OutcomeUnknownError, StorageFullError, StorageUnavailableError } from "../src/protocol/errors.js";
 import type { Durability } from "../src/protocol/events.js";
-import { acquirePool } from "./opfs-pool.js";
+import { acquirePool, declarePowersafeOverwrite } from "./opfs-pool.js";
 import { platformFailure, storageFailure, unavailable } from "./sqlite-failure.js";
 
 /** What a column holds and a parameter takes. */
@@ -33,6 +33,8 @@ export interface Database {
   /** As SQLite reports it: "wal", "persist", or "memory". */
   readonly journalMode: string;
   readonly durability: Durability;
+  /** False after a failure that only opening the database again can settle (D4): every call throws then. */
+  readonly usable: boolean;
   /** Runs one statement; answers how many rows it changed. */
   run(sql: string, ...parameters: readonly SqlValue[]): number;
   /** The first row, its columns by name. `Row` is what the statement selects. */
@@ -134,6 +136,7 @@ export async function openOpfsDatabase(sqlite: Sqlite, { name, durability }: Opf
   try {
     const connection = new pool.OpfsSAHPoolDb("/stores.db");
     database = new SqliteDatabase(sqlite, connection, "opfs", pool);
+    declarePowersafeOverwrite(sqlite.module, connection);
     database.prepareStorage(durability);
     return database;
   } catch (error) {
@@ -176,6 +179,10 @@ class SqliteDatabase implements Database {
 
   get durability(): Durability {
     return this.#durability;
+  }
+
+  get usable(): boolean {
+    return !this.#closed && this.#unusable === undefined;
   }
 
   prepareStorage(durability: Durability): void {
@@ -249,8 +256,7 @@ class SqliteDatabase implements Database {
       this.run("COMMIT");
     } catch (error) {
       this.#rollBack();
-      this.#dropUncertainFrames();
-      throw error;
+      throw this.#settleFailedCommit(error);
     }
     return result;
   }
@@ -279,16 +285,25 @@ class SqliteDatabase implements Database {
   }
 
   /**
-   * The frames of a commit that failed late may be in the log, complete: in this connection they do not count, but
-   * after a crash they would. Emptying the log removes them. If that fails too, only opening again can tell.
+   * The error to report for a COMMIT that failed (D4). A full disk refused a write, and the last write is what completes
+   * a commit: it is not in the log. After any other failure its frames may be there, complete; in this connection they
+   * do not count, but after a crash they would. An empty commit takes their place. If that fails too, only opening again
+   * can tell.
    */
-  #dropUncertainFrames(): void {
-    if (this.#journalMode !== "wal" || this.#unusable !== undefined) return;
+  #settleFailedCommit(error: unknown): unknown {
+    if (this.#journalMode !== "wal" || error instanceof StorageFullError || this.#unusable !== undefined) return error;
     try {
-      const outcome = this.get<{ busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)");
-      if (outcome?.busy !== 0) throw new Error("the log could not be emptied after a failed commit");
-    } catch (error) {
+      const { user_version } = this.get<{ user_version: number }>("PRAGMA user_version") ?? { user_version: 0 };
+      // Setting it to what it is writes the first page all the same.
+      this.script(`BEGIN IMMEDIATE; PRAGMA user_version = ${user_version}; COMMIT`);
+      return error;
+    } catch {
       this.#unusable = error instanceof Error ? error : new Error(String(error));
+      return new OutcomeUnknownError(
+        `A commit failed (${this.#unusable.message}) and may be in the file all the same. Open the database again and look.`,
+        {},
+        { cause: this.#unusable },
+      );
     }
   }
 

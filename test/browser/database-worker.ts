@@ -9,9 +9,13 @@ import { createStoreHost, type StoreHost } from "../../worker/connector.js";
 import { type Database, loadSqlite, openOpfsDatabase } from "../../worker/database.js";
 
 export type DatabaseCommand =
+  /** Loads SQLite and opens nothing. */
+  | { readonly type: "load" }
   | { readonly type: "open"; readonly name: string; readonly durability?: Durability; readonly lock?: boolean }
-  /** Commits to one store after another until it is stopped from outside, and says so after each. */
-  | { readonly type: "commit-for-ever"; readonly stateBytes: number }
+  /** Commits to one store after another until it is stopped from outside, and says so after each. Busy: never yields. */
+  | { readonly type: "commit-for-ever"; readonly stateBytes: number; readonly busy: boolean }
+  /** Commits new stores until one commit fails; answers their ids and how it failed, after 1,000 without an error. */
+  | { readonly type: "commit-until-failure"; readonly stateBytes: number }
   /** Commits `count` times to one store and answers how long that took. */
   | { readonly type: "measure"; readonly count: number; readonly stateBytes: number }
   | { readonly type: "script"; readonly sql: string }
@@ -41,6 +45,9 @@ addEventListener("message", (event: MessageEvent<DatabaseCommand>) => {
 
 async function run(command: DatabaseCommand): Promise<unknown> {
   switch (command.type) {
+    case "load":
+      await loadSqlite();
+      return null;
     case "open":
       return open(command);
     case "commit-for-ever":
@@ -48,7 +55,10 @@ async function run(command: DatabaseCommand): Promise<unknown> {
         const storeId = `store-${crypto.randomUUID()}`;
         const { sequence } = commit(storeId, number, command.stateBytes);
         post({ type: "acknowledged", storeId, sequence });
+        if (!command.busy) await turn();
       }
+    case "commit-until-failure":
+      return commitUntilFailure(command.stateBytes);
     case "measure": {
       const started = performance.now();
       for (let number = 0; number < command.count; number++) replaceNext(number, command.stateBytes);
@@ -69,6 +79,20 @@ async function run(command: DatabaseCommand): Promise<unknown> {
   }
 }
 
+function commitUntilFailure(stateBytes: number): { readonly storeIds: string[]; readonly error: WireError | null } {
+  const storeIds: string[] = [];
+  while (storeIds.length < 1000) {
+    const storeId = `store-${crypto.randomUUID()}`;
+    try {
+      commit(storeId, storeIds.length, stateBytes);
+      storeIds.push(storeId);
+    } catch (error) {
+      return { storeIds, error: toWire(error) };
+    }
+  }
+  return { storeIds, error: null };
+}
+
 async function open(command: Extract<DatabaseCommand, { type: "open" }>): Promise<unknown> {
   const { name, durability = "strict", lock = true } = command;
   const sqlite = await loadSqlite();
@@ -84,6 +108,19 @@ async function open(command: Extract<DatabaseCommand, { type: "open" }>): Promis
     databaseId: host.databaseId,
     head: host.head(),
   };
+}
+
+/** Lets the worker's event loop take a turn. */
+function turn(): Promise<void> {
+  const { port1, port2 } = new MessageChannel();
+  return new Promise((resolve) => {
+    port1.addEventListener("message", () => {
+      port1.close();
+      resolve();
+    });
+    port1.start();
+    port2.postMessage(null);
+  });
 }
 
 /** Resolves once the lock is held; it stays so until this worker is gone. */
