@@ -224,6 +224,7 @@ export const changeCases: readonly ConformanceCase[] = [
   {
     name: "tabs 5: the next owner is announced with a higher epoch, which its events carry, and the sequence goes on",
     needs: ["restart", "durable"],
+    options: { restarts: 1 },
     run: async (database) => {
       const connector = await database.connect();
       const log = listen(connector);
@@ -242,6 +243,7 @@ export const changeCases: readonly ConformanceCase[] = [
   {
     name: "tabs 5: the same database has the same id at its next owner",
     needs: ["restart", "durable"],
+    options: { restarts: 2 },
     run: async (database) => {
       const connector = await database.connect();
       const log = listen(connector);

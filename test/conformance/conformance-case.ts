@@ -8,7 +8,10 @@ import type { StoreConnector } from "../../src/protocol/connector.js";
 export interface ConformanceDatabase {
   /** A new session of the same database. */
   connect(): Promise<StoreConnector>;
-  /** Replaces the owner: the sessions live on, what was committed stays (where `durable`), claims of wakes are dropped. */
+  /**
+   * Replaces the owner: the sessions live on, what was committed stays (where `durable`), claims of wakes are dropped.
+   * Resolves once the next owner answers every session, so that no call is lost with the one before.
+   */
   restart?(): Promise<void>;
   /** Closes all sessions and removes the database. */
   close(): Promise<void>;
@@ -17,6 +20,8 @@ export interface ConformanceDatabase {
 export interface ConformanceOptions {
   /** How many changes the feed is to keep; omitted: at least 10,000. */
   readonly changesLimit?: number;
+  /** How often the case will call `restart`; omitted: never. */
+  readonly restarts?: number;
 }
 
 export type OpenConformanceDatabase = (options: ConformanceOptions) => Promise<ConformanceDatabase>;

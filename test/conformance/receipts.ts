@@ -211,6 +211,7 @@ export const receiptCases: readonly ConformanceCase[] = [
   {
     name: "stores 9: receipts and forgotten executions are still there at the next owner",
     needs: ["restart", "durable"],
+    options: { restarts: 1 },
     run: async (database) => {
       const connector = await database.connect();
       await commit(connector, create("a", "{}", { step: record("E", "step", { result: "[1]" }) }));

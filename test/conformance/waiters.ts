@@ -173,6 +173,7 @@ export const waiterCases: readonly ConformanceCase[] = [
   {
     name: "stores 13: waiters are still there at the next owner",
     needs: ["restart", "durable"],
+    options: { restarts: 1 },
     run: async (database) => {
       const connector = await database.connect();
       const current = await seed(connector, "a");

@@ -1,9 +1,10 @@
 /** Wakes: durable requests, their generations, claims and events (stores 12, 13; tabs 11). */
 import { expect } from "vitest";
 import type { StoreConnector, Wake } from "../../src/protocol/connector.js";
+import type { StoreEvent } from "../../src/protocol/events.js";
 import { type ConformanceCase, restart } from "./conformance-case.js";
-import { isWake, listen } from "./event-log.js";
-import { commit, replace, seed, waiter, write } from "./requests.js";
+import { isCommit, isWake, listen } from "./event-log.js";
+import { commit, create, replace, seed, waiter, write } from "./requests.js";
 
 /** The one wake of this execution. */
 async function wakeOf(connector: StoreConnector, executionId: string): Promise<Wake> {
@@ -17,6 +18,21 @@ async function wakeOf(connector: StoreConnector, executionId: string): Promise<W
 async function requestWake(connector: StoreConnector, executionId: string): Promise<void> {
   const never = { instanceId: "00000000-0000-7000-8000-000000000000", version: 0 };
   expect(await connector.registerWaiter(waiter("never", never, executionId))).toEqual({ status: "woken" });
+}
+
+/**
+ * The announcement of a wake that `cause` brings about. A fence comes first: what was announced before it is heard
+ * before it.
+ */
+async function nextWake(
+  connector: StoreConnector,
+  executionId: string,
+  cause: () => Promise<void>,
+): Promise<StoreEvent> {
+  const log = listen(connector);
+  const fence = await log.until(isCommit(await commit(connector, create("fence", "{}"))));
+  await cause();
+  return log.until((event) => isWake(executionId)(event) && log.events.indexOf(event) > log.events.indexOf(fence));
 }
 
 async function claimed(connector: StoreConnector, limit = 100): Promise<readonly string[]> {
@@ -157,33 +173,35 @@ export const wakeCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "stores 12: a released wake can be claimed by any session",
+    name: "stores 12: a released wake is announced, and can be claimed by any session",
     needs: ["peers"],
     run: async (database) => {
       const [one, other] = await Promise.all([database.connect(), database.connect()]);
       await requestWake(one, "E");
       await requestWake(one, "F");
       await claimed(one);
-      await one.releaseWake({ executionId: "E" });
+      const release = await nextWake(other, "E", () => one.releaseWake({ executionId: "E" }));
+      expect(release).toMatchObject({ executionIds: ["E"] });
       await one.releaseWake({ executionId: "never" });
       expect(await claimed(other)).toEqual(["E"]);
       expect(await claimed(one)).toEqual(["F"]);
     },
   },
   {
-    name: "stores 12: closing a session gives its claims to the others, and the wakes stay",
+    name: "stores 12: closing a session gives its claims back, which is announced, and the wakes stay",
     needs: ["peers"],
     run: async (database) => {
       const [leaving, other] = await Promise.all([database.connect(), database.connect()]);
       await requestWake(leaving, "E");
       expect(await claimed(leaving)).toEqual(["E"]);
-      await leaving.close();
+      await nextWake(other, "E", () => leaving.close());
       expect(await claimed(other)).toEqual(["E"]);
     },
   },
   {
     name: "stores 12: wakes are still there at the next owner, claimed by nobody",
     needs: ["peers", "restart", "durable"],
+    options: { restarts: 1 },
     run: async (database) => {
       const [one, other] = await Promise.all([database.connect(), database.connect()]);
       await requestWake(one, "E");
