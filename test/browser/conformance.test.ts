@@ -1,10 +1,10 @@
 import { openConnection, type WorkerConnector } from "../../src/connection/open-connection.js";
 import { describeStoreConnector } from "../conformance/index.js";
 
-// A real worker on real OPFS, by each transport (tabs 22).
+// A real worker on real OPFS.
 for (const transport of ["port", "broadcast"] as const) {
   describeStoreConnector(
-    `the worker by ${transport}`,
+    `tabs 22: the worker by ${transport}`,
     async ({ changesLimit, restarts = 0 }) => {
       const name = `conformance-${crypto.randomUUID()}`;
       const sessions = new Set<WorkerConnector>();
