@@ -69,8 +69,7 @@ export function defineStore<const Schema extends StandardSchemaV1>(
   }
   return Object.freeze({
     name,
-    // The declared input is dropped: what is validated is what an updater made, whatever its type.
-    schema: schema as StandardSchemaV1<unknown, StandardSchemaV1.InferOutput<Schema>>,
+    schema,
     initial,
     version,
     ...(migrate === undefined ? {} : { migrate }),

@@ -85,7 +85,7 @@ type NotDurableMember<T, Path extends string, Left extends number> = T extends P
 type NotDurableProperty<T extends object, Path extends string, Left extends number> = {
   [Key in Exclude<keyof T, symbol>]-?: NotDurable<
     // An optional key may be absent, and is then not stored.
-    Record<never, never> extends Pick<T, Key> ? Exclude<T[Key], undefined> : T[Key],
+    T extends { readonly [Required in Key]: unknown } ? T[Key] : Exclude<T[Key], undefined>,
     Join<Path, `${Key}`>,
     Depth[Left] & number
   >;

@@ -1,6 +1,8 @@
+export type { ChangesOptions } from "./change-feed.js";
 export { type DurableSchema, defineStore, type StoreDefinition, type StoreOptions } from "./define-store.js";
 export type { DeepReadonly, Draft, Matched, NotDurable } from "./durable-type.js";
 export type { Logger } from "./logger.js";
+export { type OpenStoresOptions, openStores } from "./open-stores.js";
 export type { StepId } from "./protocol/connector.js";
 export { decodeDurable, type DurableValue, encodeDurable } from "./protocol/durable-value.js";
 export {
@@ -33,8 +35,37 @@ export {
 export type { Durability, StorageReport } from "./protocol/events.js";
 export type { StorePath } from "./protocol/path.js";
 export type { StoreChange } from "./store-change.js";
-export type * from "./store-client.js";
+export type {
+  CallRequest,
+  Claim,
+  DeleteFromRequest,
+  MissingSnapshot,
+  ObservedSnapshot,
+  Selector,
+  SnapshotReference,
+  StoreAddress,
+  StoreAddresses,
+  StoreClient,
+  StoreDeleteFrom,
+  StoreHandle,
+  StoreSnapshot,
+  StoreStates,
+  StoreTake,
+  StoreUpdate,
+  StoreUpdateFrom,
+  StoreUpdates,
+  TakeRequest,
+  Transaction,
+  TransactRequest,
+  UpdateFromRequest,
+  Updater,
+  UpdateRequest,
+  VersionConflict,
+  WaiterRegistered,
+  WaiterRequest,
+  WaitOptions,
+  WatchOptions,
+} from "./store-client.js";
 export type { StoreEventListener, StoreEventMap, StoreEventType } from "./store-events.js";
-export type { ObservedSnapshot, StoreHandle, WaitOptions, WatchOptions } from "./store-handle.js";
-export type { ChangesOptions, Stores } from "./stores.js";
+export type { Stores } from "./stores.js";
 export type { StoreWake } from "./wakes.js";

@@ -1,4 +1,5 @@
 /** What a client tells its app beside the outcomes of calls. */
+import type { Logger } from "./logger.js";
 import type { WakefulError } from "./protocol/errors.js";
 import type { OwnerEvent, StorageEvent } from "./protocol/events.js";
 import type { StoreChange } from "./store-change.js";
@@ -11,9 +12,9 @@ export interface StoreEventMap {
   /** Wakes were requested for these executions. */
   readonly wake: { readonly executionIds: readonly string[] };
   /** Another tab owns the database now. */
-  readonly owner: Omit<OwnerEvent, "type">;
+  readonly owner: OwnerEvent;
   /** Storage is not what it should be: nothing is durable, something is lost, or it is full. */
-  readonly storage: Omit<StorageEvent, "type" | "epoch">;
+  readonly storage: StorageEvent;
   /** This code is older than the data or than another tab: reload the app. Said once. */
   readonly outdated: { readonly error: WakefulError };
   /** A state is so large that each commit, which rewrites it, is slow. `bytes` of UTF-8. */
@@ -24,3 +25,59 @@ export interface StoreEventMap {
 
 export type StoreEventType = keyof StoreEventMap;
 export type StoreEventListener<Type extends StoreEventType> = (event: StoreEventMap[Type]) => void;
+
+/** The listeners of one client. Says nothing by itself: without listeners and logger an event is lost. */
+export class StoreEvents {
+  readonly #listeners = new Map<StoreEventType, Set<(event: never) => void>>();
+  readonly #logger: Logger | undefined;
+  #outdated = false;
+
+  constructor(logger?: Logger) {
+    this.#logger = logger;
+  }
+
+  on<Type extends StoreEventType>(type: Type, listener: StoreEventListener<Type>): () => void {
+    // Wrapped, so that one function passed twice is two listeners.
+    const added = (event: StoreEventMap[Type]): void => listener(event);
+    const listeners = this.#listeners.get(type) ?? new Set();
+    this.#listeners.set(type, listeners.add(added));
+    return () => void listeners.delete(added);
+  }
+
+  /** `event` is only made when somebody listens or logs. */
+  emit<Type extends StoreEventType>(type: Type, event: () => StoreEventMap[Type]): void {
+    const listeners = [...(this.#listeners.get(type) ?? [])] as StoreEventListener<Type>[];
+    const level = LEVELS[type];
+    if (listeners.length === 0 && (this.#logger === undefined || level === undefined)) return;
+    const made = event();
+    if (level !== undefined) this.#logger?.[level](`wakeful: ${type}`, made);
+    for (const listener of listeners) {
+      try {
+        listener(made);
+      } catch (error) {
+        // A listener for errors that itself throws would be called for ever.
+        if (type !== "error") this.fail(error);
+      }
+    }
+  }
+
+  fail(error: unknown): void {
+    this.emit("error", () => ({ error }));
+  }
+
+  /** The app is to reload itself, and only once. */
+  outdated(error: WakefulError): void {
+    if (this.#outdated) return;
+    this.#outdated = true;
+    this.emit("outdated", () => ({ error }));
+  }
+}
+
+const LEVELS: { readonly [Type in StoreEventType]?: keyof Logger } = {
+  conflict: "debug",
+  owner: "debug",
+  storage: "warn",
+  outdated: "warn",
+  slow: "warn",
+  error: "error",
+};

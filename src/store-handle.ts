@@ -1,87 +1,112 @@
-/** StoreHandle: one store as an app uses it. */
+/** The handle of one store: which store it is, and nothing else. */
+import type { CommitLoop } from "./commit-loop.js";
 import type { StoreDefinition } from "./define-store.js";
 import type { Matched } from "./durable-type.js";
+import { watch, when } from "./observation.js";
+import type { StoreKey } from "./protocol/change.js";
+import { observedSnapshot } from "./snapshot.js";
 import type {
   CallRequest,
   Claim,
-  MissingSnapshot,
+  ObservedSnapshot,
   Selector,
   SnapshotReference,
+  StoreClient,
   StoreDeleteFrom,
+  StoreHandle,
   StoreSnapshot,
   StoreUpdate,
   StoreUpdateFrom,
   Updater,
+  WaitOptions,
+  WatchOptions,
 } from "./store-client.js";
+import { checkStepId } from "./receipts.js";
+import { peekState } from "./stored-state.js";
+import { takeWhenMatched } from "./taking.js";
 
-export interface WaitOptions {
-  /** Ends the wait with AbortedError. */
-  readonly signal?: AbortSignal;
-  /** Epoch milliseconds. The wait then resolves with `timed-out`. */
-  readonly deadline?: number;
-}
-
-export interface WatchOptions {
-  /** Hears what the selector or the callback throws. Without it, such errors go to `stores.on("error")`. */
-  readonly onError?: (error: unknown) => void;
-  /** Stops the watch, as the function returned does. */
-  readonly signal?: AbortSignal;
-}
-
-/** What a watch and `peek` see: the newest snapshot, or the initial state of a store that is missing. */
-export type ObservedSnapshot<State> = StoreSnapshot<State> | MissingSnapshot<State>;
-
-export interface StoreHandle<State> {
+export class CasStoreHandle<State> implements StoreHandle<State> {
   readonly definition: StoreDefinition<State>;
   readonly id: string;
+  readonly #client: StoreClient;
+  readonly #loop: CommitLoop;
 
-  /** The present snapshot, asked of the owner. Creates a missing store at version 0. */
-  get(): Promise<StoreSnapshot<State>>;
+  constructor(client: StoreClient, loop: CommitLoop, definition: StoreDefinition<State>, id: string) {
+    this.#client = client;
+    this.#loop = loop;
+    this.definition = definition;
+    this.id = id;
+  }
 
-  /** The newest snapshot this client knows; undefined until it has read. Makes no call. */
-  peek(): ObservedSnapshot<State> | undefined;
+  get #key(): StoreKey {
+    return { storeName: this.definition.name, storeId: this.id };
+  }
 
-  /** Edits the draft, or returns a replacement; runs again when another commit came in between. */
-  update(updater: Updater<State>, options?: CallRequest): Promise<StoreUpdate<State>>;
+  get(): Promise<StoreSnapshot<State>> {
+    return this.#client.getStore(this);
+  }
 
-  /** As `update`, but only if the store is still at the version of `snapshot`. */
+  peek(): ObservedSnapshot<State> | undefined {
+    const { view } = this.#loop;
+    const entry = view.cache.find(this.#key);
+    if (entry === undefined || entry.sequence < 0) return undefined;
+    const { snapshot } = entry;
+    const state = snapshot === null ? view.initialOf(this.definition, this.id) : peekState(this.definition, snapshot);
+    // Not at hand: it has to pass an asynchronous schema or a migration first, which a reading does.
+    if (state === undefined || state instanceof Promise) return undefined;
+    return observedSnapshot<State>(state, snapshot);
+  }
+
+  update(updater: Updater<State>, options: CallRequest = {}): Promise<StoreUpdate<State>> {
+    return this.#client.updateStore({ ...options, definition: this.definition, id: this.id, updater });
+  }
+
   updateFrom(
     snapshot: SnapshotReference,
     updater: Updater<State>,
-    options?: CallRequest,
-  ): Promise<StoreUpdateFrom<State>>;
+    options: CallRequest = {},
+  ): Promise<StoreUpdateFrom<State>> {
+    return this.#client.updateStoreFrom({ ...options, definition: this.definition, id: this.id, snapshot, updater });
+  }
 
-  /** Deletes the store if it is still at the version of `snapshot`. */
-  deleteFrom(snapshot: SnapshotReference, options?: CallRequest): Promise<StoreDeleteFrom>;
+  deleteFrom(snapshot: SnapshotReference, options: CallRequest = {}): Promise<StoreDeleteFrom> {
+    return this.#client.deleteStoreFrom({ ...options, definition: this.definition, id: this.id, snapshot });
+  }
 
-  /**
-   * Waits until the selector matches, and claims what it found in the same commit. Never creates a store to wait for.
-   *
-   * @returns what was selected, after the claim
-   */
   take<R>(
     selector: Selector<State, R>,
     claim: Claim<State, R>,
     options: CallRequest & { readonly deadline: number },
   ): Promise<{ readonly status: "matched"; readonly selected: Matched<R> } | { readonly status: "timed-out" }>;
   take<R>(selector: Selector<State, R>, claim: Claim<State, R>, options?: CallRequest): Promise<Matched<R>>;
+  async take<R>(
+    selector: Selector<State, R>,
+    claim: Claim<State, R>,
+    { deadline, ...options }: CallRequest & { readonly deadline?: number } = {},
+  ): Promise<unknown> {
+    checkStepId(options.stepId);
+    const request = { ...options, definition: this.definition, id: this.id, selector, claim };
+    const outcome = await takeWhenMatched(this.#loop, request, deadline);
+    if (outcome === "timed-out") return { status: "timed-out" };
+    return deadline === undefined ? outcome.selected : { status: "matched", selected: outcome.selected };
+  }
 
-  /** Waits until the selector matches (its result is not undefined, null or false). Changes nothing. */
   when<R>(
     selector: Selector<State, R>,
     options: { readonly signal?: AbortSignal; readonly deadline: number },
   ): Promise<{ readonly status: "matched"; readonly value: Matched<R> } | { readonly status: "timed-out" }>;
   when<R>(selector: Selector<State, R>, options?: { readonly signal?: AbortSignal }): Promise<Matched<R>>;
+  async when<R>(selector: Selector<State, R>, options: WaitOptions = {}): Promise<unknown> {
+    const outcome = await when(this.#loop.view, this.definition, this.#key, selector, options);
+    if (outcome === "timed-out") return { status: "timed-out" };
+    return options.deadline === undefined ? outcome.value : { status: "matched", value: outcome.value };
+  }
 
-  /**
-   * Calls back with the selected value now, and after each commit that changed it. Values in between may be skipped,
-   * and an older one never follows a newer one.
-   *
-   * @returns a function that stops it
-   */
   watch<R>(
     selector: Selector<State, R>,
     callback: (value: R, snapshot: ObservedSnapshot<State>) => void,
-    options?: WatchOptions,
-  ): () => void;
+    options: WatchOptions = {},
+  ): () => void {
+    return watch(this.#loop.view, this.definition, this.#key, selector, callback, options);
+  }
 }

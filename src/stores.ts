@@ -1,18 +1,14 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** Stores: what an app holds. A StoreClient with the feeds, the events and an end. */
+import { CasStoreClient, type StoreClientOptions } from "./cas-store-client.js";
+import { type ChangesOptions, readChangeFeed } from "./change-feed.js";
 import type { StoreDefinition } from "./define-store.js";
+import type { StoreConnector } from "./protocol/connector.js";
 import type { StorageReport } from "./protocol/events.js";
-import type { CallRequest, StoreClient, StoreStates, StoreUpdates, Transaction } from "./store-client.js";
+import type { CallRequest, StoreClient, StoreHandle, StoreStates, StoreUpdates, Transaction } from "./store-client.js";
 import type { StoreChange } from "./store-change.js";
 import type { StoreEventListener, StoreEventType } from "./store-events.js";
-import type { StoreHandle } from "./store-handle.js";
-import type { StoreWake } from "./wakes.js";
-
-export interface ChangesOptions {
-  /** A sequence: changes after it are read, those of later commits as they come. Omitted: from now on. */
-  readonly after?: number;
-  readonly signal?: AbortSignal;
-}
+import { type StoreWake, type WakeClaims, WakeFeed } from "./wakes.js";
 
 export interface Stores extends StoreClient {
   /**
@@ -59,4 +55,72 @@ export interface Stores extends StoreClient {
   /** Refuses new calls, ends what waits with ClosedError, lets the calls that were made finish. Idempotent. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Stores over any connector. `openStores` does this over a worker with SQLite; tests and other backends pass their own.
+ *
+ * @example
+ * const stores = createStores(openMemoryDatabase().connect());
+ */
+export function createStores(connector: StoreConnector, options: StoresOptions = {}): Stores {
+  return new ConnectorStores(connector, options);
+}
+
+export interface StoresOptions extends StoreClientOptions {
+  /** For several clients that share one session. */
+  readonly wakeClaims?: WakeClaims;
+}
+
+class ConnectorStores extends CasStoreClient implements Stores {
+  readonly #wakes: WakeFeed;
+  #closing: Promise<void> | undefined;
+
+  constructor(connector: StoreConnector, options: StoresOptions) {
+    super(connector, options);
+    this.#wakes = new WakeFeed(this.loop.view, options.wakeClaims);
+  }
+
+  transact<States extends StoreStates>(
+    stores: { readonly [Name in keyof States]: StoreHandle<States[Name]> },
+    updater: Transaction<States>,
+    options: CallRequest = {},
+  ): Promise<StoreUpdates<States>> {
+    return this.transactStores({ ...options, stores, updater });
+  }
+
+  list<State>(definition: StoreDefinition<State>): Promise<string[]> {
+    return this.listStores(definition);
+  }
+
+  delete<State>(definition: StoreDefinition<State>, id: string): Promise<void> {
+    return this.deleteStore({ definition, id });
+  }
+
+  changes(options: ChangesOptions = {}): AsyncIterableIterator<StoreChange> {
+    return readChangeFeed(this.loop.view, options);
+  }
+
+  wakes({ signal }: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<StoreWake> {
+    return this.#wakes.read(signal);
+  }
+
+  async storage(): Promise<StorageReport> {
+    const { closed, connector } = this.loop.view;
+    closed.throwIfAborted();
+    return connector.storage();
+  }
+
+  on<Type extends StoreEventType>(type: Type, listener: StoreEventListener<Type>): () => void {
+    return this.loop.view.events.on(type, listener);
+  }
+
+  override close(): Promise<void> {
+    this.#closing ??= super.close();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
 }
