@@ -23,6 +23,14 @@
  */
 import { describe, test } from "vitest";
 import { changeCases } from "./changes.js";
+import { callbackCases } from "./client-callbacks.js";
+import { creationCases } from "./client-creation.js";
+import { definitionCases } from "./client-definitions.js";
+import { observingCases } from "./client-observing.js";
+import { stepCases } from "./client-steps.js";
+import { takeCases } from "./client-takes.js";
+import { transactionCases } from "./client-transactions.js";
+import { updateCases } from "./client-updates.js";
 import { commitCases } from "./commits.js";
 import {
   type Capabilities,
@@ -58,6 +66,14 @@ export const conformanceCases: Readonly<Record<string, readonly ConformanceCase[
   wakes: wakeCases,
   changes: changeCases,
   "values and limits": valueAndLimitCases,
+  "client: creation": creationCases,
+  "client: updates": updateCases,
+  "client: callbacks": callbackCases,
+  "client: takes and waits": takeCases,
+  "client: steps": stepCases,
+  "client: watching": observingCases,
+  "client: transactions": transactionCases,
+  "client: definition versions": definitionCases,
 };
 
 /**
