@@ -15,7 +15,7 @@ import type {
 } from "../src/protocol/connector.js";
 import { InvalidArgumentError } from "../src/protocol/errors.js";
 import { checkIdentifier, MAX_OPERATIONS, MAX_PAGE, MAX_STATE_BYTES, utf8Length } from "../src/protocol/limits.js";
-import { decodePaths, type StorePath } from "../src/protocol/path.js";
+import { decodePaths } from "../src/protocol/path.js";
 
 /** A record whose fields are still to be checked. */
 type Fields = { readonly [name: string]: unknown };
@@ -86,18 +86,15 @@ export function checkChangesRequest(value: unknown): ReadChangesRequest {
   return fields as Fields & ReadChangesRequest; // Its two fields were just checked.
 }
 
-export function checkWaiterRegistration(value: unknown): {
-  readonly registration: WaiterRegistration;
-  readonly readPaths: readonly StorePath[];
-} {
+export function checkWaiterRegistration(value: unknown): WaiterRegistration {
   const fields = checkFields("waiter", value);
   checkStoreKey(fields);
   checkStep(fields);
   checkIdentifier("workflow id", fields["workflowId"]);
   checkIdentifier("instance id", fields["instanceId"]);
   checkInteger("version waited from", fields["sinceVersion"], 0);
-  const readPaths = checkPaths("read paths", fields["readPaths"]);
-  return { registration: fields as Fields & WaiterRegistration, readPaths }; // All its fields were just checked.
+  checkPaths("read paths", fields["readPaths"]);
+  return fields as Fields & WaiterRegistration; // All its fields were just checked.
 }
 
 export function checkReadWakesRequest(value: unknown): ReadWakesRequest {
@@ -173,13 +170,12 @@ function checkStepRecord(value: unknown): void {
   checkCanonical("result of a step", result);
 }
 
-function checkPaths(what: string, value: unknown): readonly StorePath[] {
+function checkPaths(what: string, value: unknown): void {
   const decoded = decodePaths(checkCanonical(what, value));
   if (decoded.status === "invalid") throw new InvalidArgumentError(`The ${what} are no paths. ${decoded.message}`);
-  return decoded.paths;
 }
 
-/** Canonical text is JSON, which escapes NUL and half surrogate pairs; SQLite would end the text at one and merge the other. */
+/** JSON escapes NUL, where SQLite would end the text, and half surrogate pairs, which UTF-8 would merge. */
 function checkCanonical(what: string, value: unknown): string {
   if (typeof value !== "string" || value === "") {
     throw new InvalidArgumentError(`The ${what} must be canonical JSON text, but it is ${describe(value)}.`);
@@ -195,11 +191,11 @@ function checkCanonical(what: string, value: unknown): string {
     }
   }
   if (
-    /[\0\ud800-\udfff]/.test(value) &&
-    /\0|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(value)
+    /^\ufeff|[\0\ud800-\udfff]/.test(value) &&
+    /^\ufeff|\0|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(value)
   ) {
     throw new InvalidArgumentError(
-      `The ${what} is not canonical JSON text: it holds NUL or half of a surrogate pair, which JSON escapes.`,
+      `The ${what} is not canonical JSON text: it holds NUL, half of a surrogate pair or a byte order mark, none of which JSON text holds.`,
     );
   }
   return value;

@@ -18,7 +18,7 @@ import type {
   StepId,
 } from "../src/protocol/connector.js";
 import { InvalidArgumentError } from "../src/protocol/errors.js";
-import { decodePaths, encodePaths, type StorePath } from "../src/protocol/path.js";
+import { encodePaths } from "../src/protocol/path.js";
 import type { Changes } from "./changes.js";
 import type { Ledger } from "./ledger.js";
 import type { StoreHead, Stores } from "./stores.js";
@@ -150,16 +150,9 @@ function wake({ waiters, wakes }: Tables, changes: readonly Change[], now: numbe
     if (!waiters.any(change)) continue;
     const touched = change.deleted
       ? waiters.removeStore(change)
-      : waiters.touchedBy(change, change, pathsOf(change.changedPaths));
+      : waiters.touchedBy(change, change, change.changedPaths);
     for (const sleeper of touched) sleepers.set(sleeper.executionId, sleeper);
   }
   for (const sleeper of sleepers.values()) wakes.request(sleeper, now);
   return [...sleepers.keys()];
-}
-
-function pathsOf(text: string): readonly StorePath[] {
-  const decoded = decodePaths(text);
-  if (decoded.status === "invalid")
-    throw new InvalidArgumentError(`The changed paths are no paths. ${decoded.message}`);
-  return decoded.paths;
 }

@@ -187,7 +187,7 @@ class DatabaseHost implements StoreHost {
   }
 
   #registerWaiter(body: unknown): WaiterOutcome {
-    const { registration, readPaths } = checkWaiterRegistration(body);
+    const registration = checkWaiterRegistration(body);
     const now = this.#clock();
     const { stores, ledger, waiters, wakes } = this.#tables;
     const outcome = this.#write((): WaiterOutcome => {
@@ -196,7 +196,7 @@ class DatabaseHost implements StoreHost {
       // A duplicate of a step whose result another run has recorded waits for nothing any more: the execution has to
       // find that result, and a waiter left behind would wake it for ever (stores 13).
       const recorded = applied.status === "already-applied";
-      if (!recorded) waiters.register(registration, readPaths);
+      if (!recorded) waiters.register(registration);
       const head = stores.head(registration);
       const unchanged =
         head?.instanceId === registration.instanceId && head.version <= registration.sinceVersion && !recorded;

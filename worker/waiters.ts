@@ -10,7 +10,7 @@
  */
 import type { StoreKey } from "../src/protocol/change.js";
 import type { ExpectedVersion, StepId, WaiterRegistration } from "../src/protocol/connector.js";
-import { keyRangeEnd, pathKey, prefixKeys, type StorePath } from "../src/protocol/path.js";
+import { decodePaths, keyRangeEnd, pathKey, prefixKeys, type StorePath } from "../src/protocol/path.js";
 import type { Database } from "./database.js";
 
 /** An execution that has to be woken, by the workflow that runs it. */
@@ -23,9 +23,9 @@ export interface Waiters {
   /** Whether anybody waits for the store; costs no query. */
   any(key: StoreKey): boolean;
   /** Inserts the waiter, or puts it in the place of the same step's older one. */
-  register(registration: WaiterRegistration, readPaths: readonly StorePath[]): void;
+  register(registration: WaiterRegistration): void;
   /** Those who know only an older version, or another instance, and read what was changed; each execution once. */
-  touchedBy(key: StoreKey, written: ExpectedVersion, changedPaths: readonly StorePath[]): Sleeper[];
+  touchedBy(key: StoreKey, written: ExpectedVersion, changedPaths: string): Sleeper[];
   /** Removes all waiters of the store and answers them; each execution once. */
   removeStore(key: StoreKey): Sleeper[];
   /** Removes what the step waits for, whatever stores that is in. */
@@ -67,8 +67,7 @@ export function createWaiters(database: Database): Waiters {
          WHERE store_name = ? AND store_id = ? AND path_key IN (SELECT value FROM json_each(?)) AND waiter_id = ?`,
         row.storeName,
         row.storeId,
-        // Written by this module from paths that were checked.
-        JSON.stringify(readKeys(JSON.parse(readPaths) as StorePath[])),
+        JSON.stringify(readKeys(readPaths)),
         row.waiterId,
       );
       database.run("DELETE FROM store_waiters WHERE waiter_id = ?", row.waiterId);
@@ -82,8 +81,9 @@ export function createWaiters(database: Database): Waiters {
   return {
     recount,
     any: (key) => counts.has(countKey(key)),
-    register: (registration, readPaths) => {
-      const { workflowId, executionId, stepKey, storeName, storeId, instanceId, sinceVersion } = registration;
+    register: (registration) => {
+      const { workflowId, executionId, stepKey, storeName, storeId, instanceId, sinceVersion, readPaths } =
+        registration;
       remove(
         database.all<WaiterRow>(
           `SELECT ${WAITER_ROW} FROM store_waiters
@@ -105,7 +105,7 @@ export function createWaiters(database: Database): Waiters {
         storeId,
         instanceId,
         sinceVersion,
-        registration.readPaths,
+        readPaths,
       );
       if (inserted === undefined) throw new Error("SQLite returned no row for a waiter that it inserted.");
       database.run(
@@ -125,7 +125,7 @@ export function createWaiters(database: Database): Waiters {
          WHERE waiter_id IN (
            SELECT p.waiter_id FROM json_each(?3) AS k CROSS JOIN store_waiter_paths AS p
              ON p.store_name = ?1 AND p.store_id = ?2 AND p.path_key = k.value
-           UNION
+           UNION ALL
            SELECT p.waiter_id FROM json_each(?4) AS r CROSS JOIN store_waiter_paths AS p
              ON p.store_name = ?1 AND p.store_id = ?2 AND p.path_key >= r.value ->> 0 AND p.path_key < r.value ->> 1
          ) AND (instance_id <> ?5 OR since_version < ?6)`,
@@ -167,18 +167,25 @@ export function createWaiters(database: Database): Waiters {
 }
 
 /** The keys a waiter is found by; each once. */
-function readKeys(paths: readonly StorePath[]): string[] {
+function readKeys(readPaths: string): string[] {
+  const paths = pathsOf(readPaths);
   return paths.length === 0 ? [pathKey([])] : [...new Set(paths.map(pathKey))];
 }
 
 /** A changed path meets the waiters of its prefixes, by their keys, and those of what lies below it, by a range. */
-function lookupKeys(changedPaths: readonly StorePath[]): { exact: string[]; ranges: [string, string][] } {
+function lookupKeys(changedPaths: string): { exact: string[]; ranges: [string, string][] } {
   const exact = new Set<string>();
   const ranges = new Map<string, string>();
-  for (const path of changedPaths) {
+  for (const path of pathsOf(changedPaths)) {
     const key = pathKey(path);
     for (const prefix of prefixKeys(path)) if (prefix !== key) exact.add(prefix);
     ranges.set(key, keyRangeEnd(key));
   }
   return { exact: [...exact], ranges: [...ranges] };
+}
+
+function pathsOf(text: string): readonly StorePath[] {
+  const decoded = decodePaths(text);
+  if (decoded.status === "decoded") return decoded.paths;
+  throw new Error(`Paths that were not checked: ${decoded.message}`);
 }

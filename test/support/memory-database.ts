@@ -164,9 +164,8 @@ export class MemoryDatabase {
     const recorded = applied.status === "already-applied";
     if (!recorded) this.#waiters.set(stepOf(registration, registration), { ...registration });
     const row = this.#stores.get(storeOf(registration));
-    const unchanged =
-      row !== undefined && row.instanceId === registration.instanceId && row.version <= registration.sinceVersion;
-    if (unchanged) return { status: "registered" };
+    const unchanged = row?.instanceId === registration.instanceId && row.version <= registration.sinceVersion;
+    if (unchanged && !recorded) return { status: "registered" };
     this.wakes.request(registration);
     return { status: "woken" };
   }
