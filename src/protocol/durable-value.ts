@@ -191,14 +191,15 @@ function describe(value: unknown): string {
 }
 
 function describeInstance(value: object): string {
-  return `An instance of ${classNameOf(value) ?? "a class"} cannot be stored: store plain data.`;
+  return `An instance of ${classNameOf(value)} cannot be stored: store plain data.`;
 }
 
 /** Asks data properties only, since a getter must not run. */
-function classNameOf(value: object): unknown {
+function classNameOf(value: object): string {
   const prototype: unknown = Object.getPrototypeOf(value);
   const constructor = isObject(prototype) ? ownData(prototype, "constructor") : undefined;
-  return typeof constructor === "function" ? ownData(constructor, "name") || undefined : undefined;
+  const name = typeof constructor === "function" ? ownData(constructor, "name") : undefined;
+  return typeof name === "string" && name !== "" ? name : "a class";
 }
 
 function ownData(object: object, key: string): unknown {

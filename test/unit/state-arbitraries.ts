@@ -1,5 +1,5 @@
 /** Random durable values: small, with few keys, so that two of them often have places in common, and with nasty ones. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import type { DurableValue } from "../../src/protocol/durable-value.js";
 
 /** Keys that other implementations trip over: inherited names, look-alikes of indices and lengths, and text of any kind. */
