@@ -31,6 +31,8 @@ export interface OpenStoresOptions {
   readonly changesLimit?: number;
   /** Where the worker script is, if the bundler does not find it. */
   readonly workerUrl?: string | URL;
+  /** Where the SharedWorker script is that makes calls from other tabs faster, if the bundler does not find it. */
+  readonly brokerUrl?: string | URL;
   /** Where sqlite3.wasm is, if it is not beside the worker script. */
   readonly wasmUrl?: string | URL;
   /** Hears what a developer may want to know; `console` fits. Default: nothing is written. */
@@ -115,7 +117,16 @@ async function leave(shared: SharedConnection): Promise<void> {
 }
 
 function refuseOtherOptions(open: OpenStoresOptions, asked: OpenStoresOptions): void {
-  const keys = ["fallback", "persist", "ownerTimeout", "changesLimit", "workerUrl", "wasmUrl", "logger"] as const;
+  const keys = [
+    "fallback",
+    "persist",
+    "ownerTimeout",
+    "changesLimit",
+    "workerUrl",
+    "brokerUrl",
+    "wasmUrl",
+    "logger",
+  ] as const;
   const differing = keys.filter((key) => textOf(open[key]) !== textOf(asked[key]));
   if (differing.length === 0) return;
   throw new InvalidArgumentError(

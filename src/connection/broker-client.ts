@@ -27,10 +27,14 @@ export function openBroker(
   if (typeof SharedWorker === "undefined") return null;
   let broker: SharedWorker;
   try {
+    // webpack names a worker's file after `name`: with the name of own-worker.ts the two would become one file.
     broker =
       brokerUrl === undefined
-        ? new SharedWorker(new URL("../../worker/broker.js", import.meta.url), { type: "module", name: "wakeful" })
-        : new SharedWorker(brokerUrl, { type: "module", name: "wakeful" });
+        ? new SharedWorker(new URL("../../worker/broker.js", import.meta.url), {
+            type: "module",
+            name: "wakeful-broker",
+          })
+        : new SharedWorker(brokerUrl, { type: "module", name: "wakeful-broker" });
   } catch {
     return null; // A security policy forbids it: BroadcastChannel carries the calls.
   }
