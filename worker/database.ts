@@ -18,7 +18,6 @@ import sqlite3InitModule, {
   type PreparedStatement,
   type SAHPoolUtil,
   type Sqlite3Static,
-  type SQLite3Error,
 } from "@sqlite.org/sqlite-wasm";
 import { ClosedError, OutcomeUnknownError, StorageFullError, StorageUnavailableError } from "../src/protocol/errors.js";
 import type { Durability } from "../src/protocol/events.js";
@@ -360,9 +359,8 @@ function readRow<Row>({ prepared, columns }: Statement): Row {
 }
 
 function failureOf(error: unknown, platformError: Error | undefined): Error {
-  const { resultCode } = error as Partial<SQLite3Error>;
-  if (error instanceof Error && typeof resultCode === "number") {
-    return storageFailure(resultCode, error, platformError);
+  if (error instanceof Error && "resultCode" in error && typeof error.resultCode === "number") {
+    return storageFailure(error.resultCode, error, platformError);
   }
   return platformFailure(error);
 }

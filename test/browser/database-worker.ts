@@ -18,6 +18,8 @@ export type DatabaseCommand =
   | { readonly type: "commit-until-failure"; readonly stateBytes: number }
   /** Commits `count` times to one store and answers how long that took. */
   | { readonly type: "measure"; readonly count: number; readonly stateBytes: number }
+  /** The next `count` flushes of files fail, after what was written has gone to the file. */
+  | { readonly type: "fail-flushes"; readonly count: number }
   | { readonly type: "script"; readonly sql: string }
   | { readonly type: "select"; readonly sql: string }
   | { readonly type: "durability"; readonly durability: Durability }
@@ -64,6 +66,8 @@ async function run(command: DatabaseCommand): Promise<unknown> {
       for (let number = 0; number < command.count; number++) replaceNext(number, command.stateBytes);
       return performance.now() - started;
     }
+    case "fail-flushes":
+      return failFlushes(command.count);
     case "script":
       database?.script(command.sql);
       return null;
@@ -77,6 +81,29 @@ async function run(command: DatabaseCommand): Promise<unknown> {
       database?.close();
       return null;
   }
+}
+
+/** Between SQLite and the pool: the file itself stays as it is and works. */
+async function failFlushes(count: number): Promise<null> {
+  const { capi, oo1, wasm } = (await loadSqlite()).module;
+  const vfs = capi.sqlite3_js_vfs_list().find((name) => name.startsWith("wakeful-"));
+  if (vfs === undefined) throw new Error("No database is open.");
+  // All files of all pools share one table of methods; a file of this worker's own leads to it.
+  const probe = new oo1.DB({ filename: "/probe.db", flags: "c", vfs });
+  const stack = wasm.pstack.pointer;
+  const pointer = wasm.pstack.allocPtr();
+  capi.sqlite3_file_control(probe, "main", capi.SQLITE_FCNTL_FILE_POINTER, pointer);
+  const methods = new capi.sqlite3_io_methods(new capi.sqlite3_file(wasm.peekPtr(pointer)).$pMethods);
+  wasm.pstack.restore(stack);
+  probe.close();
+  let left = count;
+  // Called as SQLite calls it, with a file and flags.
+  const flush = wasm.functionEntry(Reflect.get(methods, "$xSync") as number) as (file: number, flags: number) => number;
+  methods.installMethod("xSync", (file: number, flags: number) => {
+    left -= 1;
+    return left >= 0 ? capi.SQLITE_IOERR : flush(file, flags);
+  });
+  return null;
 }
 
 function commitUntilFailure(stateBytes: number): { readonly storeIds: string[]; readonly error: WireError | null } {

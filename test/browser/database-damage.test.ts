@@ -1,0 +1,174 @@
+/** Damaged files, a full disk and failing writes on real OPFS: what is refused, what is kept, and what goes on. */
+import { afterEach, expect, test, vi } from "vitest";
+import { cdp, server } from "vitest/browser";
+import type { WireError } from "../../src/protocol/errors.js";
+import { poolDirectory } from "../../worker/opfs-pool.js";
+import { faultsOf, newName, type OpenedDatabase, spawn, terminateAll } from "./database-client.js";
+
+afterEach(terminateAll);
+
+test("tabs 18: a file whose header is damaged is refused, not emptied, and opens again once it is mended", async () => {
+  const name = newName();
+  const { databaseId } = await fill(name);
+  const [database] = await poolFiles(name, isDatabase);
+  if (database === undefined) throw new Error("The pool has no file that is a database.");
+  await patch(database, 3, "X");
+  const damaged = await bytesOf(database);
+
+  const refused = spawn();
+  await expect(refused.open(name)).rejects.toMatchObject({ code: "storage-damaged" });
+  refused.terminate();
+  expect(await bytesOf(database)).toEqual(damaged);
+
+  await patch(database, 3, "o"); // The path in it is /stores.db.
+  expect(await spawn().open(name)).toMatchObject({ databaseId, head: 3 });
+});
+
+test("tabs 18: a file that is no database any more is refused and left as it is", async () => {
+  const name = newName();
+  await fill(name);
+  const [database] = await poolFiles(name, isDatabase);
+  if (database === undefined) throw new Error("The pool has no file that is a database.");
+  await patch(database, 4096, "this is no database");
+  const damaged = await bytesOf(database);
+
+  await expect(spawn().open(name)).rejects.toMatchObject({ code: "storage-damaged" });
+  expect(await bytesOf(database)).toEqual(damaged);
+});
+
+test("tabs 18: a log without its database is refused: SQLite would delete the log", async () => {
+  const name = newName();
+  const victim = spawn();
+  await victim.open(name);
+  await victim.run({ type: "measure", count: 3, stateBytes: 100 });
+  victim.terminate();
+  // The pool can be read and written from here once the worker is gone; opening it waits for that, and closes nothing.
+  const [database] = await poolFiles(name, isDatabase);
+  const [log] = await poolFiles(name, isLog);
+  if (database === undefined || log === undefined) throw new Error("A killed owner leaves a database and its log.");
+  await onceFree(() => truncate(database, 4096));
+  const before = await bytesOf(log);
+
+  await expect(spawn().open(name)).rejects.toMatchObject({ code: "storage-damaged" });
+  expect(await bytesOf(log)).toEqual(before);
+});
+
+// Only Chromium lets a test set a quota, over its debugging protocol.
+test.skipIf(server.browser !== "chromium")(
+  "tabs 17: a full disk refuses a commit whole, and commits go on once there is room",
+  async () => {
+    const name = newName();
+    const worker = spawn();
+    await worker.open(name);
+    const { usage = 0 } = await navigator.storage.estimate();
+    // Its type is the provider's, which would bring the types of Node along.
+    const browser = cdp() as { send(method: string, parameters: object): Promise<unknown> };
+    const setQuota = (quota: { quotaSize?: number }): Promise<unknown> =>
+      browser.send("Storage.overrideQuotaForOrigin", { origin: location.origin, ...quota });
+    const acknowledged = new Set<string>();
+    try {
+      await setQuota({ quotaSize: usage + 2_000_000 });
+      for (const stateBytes of [50_000, 1000]) {
+        const { storeIds, error } = await worker.run<CommitsUntilFailure>({ type: "commit-until-failure", stateBytes });
+        expect(error).toMatchObject({ code: "storage-full" });
+        for (const storeId of storeIds) acknowledged.add(storeId);
+        expect(await faultsOf(worker, acknowledged)).toEqual([]);
+      }
+    } finally {
+      await setQuota({});
+    }
+    expect(acknowledged.size).toBeGreaterThan(10);
+    await worker.run({ type: "measure", count: 3, stateBytes: 50_000 });
+    worker.terminate();
+    const heir = spawn();
+    expect(await heir.open(name)).toMatchObject({ head: acknowledged.size + 3 });
+  },
+);
+
+test("D4: a commit whose flush failed is not found after a crash: it was reported as rolled back", async () => {
+  const name = newName();
+  const worker = spawn();
+  await worker.open(name);
+  await worker.run({ type: "measure", count: 3, stateBytes: 100 });
+  await worker.run({ type: "fail-flushes", count: 1 });
+  const { storeIds, error } = await worker.run<CommitsUntilFailure>({ type: "commit-until-failure", stateBytes: 100 });
+  expect(storeIds).toEqual([]);
+  expect(error).toMatchObject({ code: "storage-unavailable" });
+  worker.terminate();
+
+  const heir = spawn();
+  expect(await heir.open(name)).toMatchObject({ head: 3 });
+  expect(await heir.select("SELECT store_id FROM stores")).toEqual([{ store_id: "measured" }]);
+});
+
+test("D4: where no flush works any more the outcome is unknown, and only opening again goes on", async () => {
+  const name = newName();
+  const worker = spawn();
+  await worker.open(name);
+  await worker.run({ type: "measure", count: 3, stateBytes: 100 });
+  await worker.run({ type: "fail-flushes", count: 1000 });
+  const first = await worker.run<CommitsUntilFailure>({ type: "commit-until-failure", stateBytes: 100 });
+  expect(first).toMatchObject({ storeIds: [], error: { code: "outcome-unknown" } });
+  await expect(worker.select("SELECT 1")).rejects.toMatchObject({ code: "storage-unavailable" });
+  worker.terminate();
+
+  const heir = spawn();
+  const { head } = await heir.open(name);
+  expect([3, 4]).toContain(head);
+  expect(await heir.select("PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
+});
+
+interface CommitsUntilFailure {
+  readonly storeIds: readonly string[];
+  readonly error: WireError | null;
+}
+
+/** A database with three commits, closed. */
+async function fill(name: string): Promise<OpenedDatabase> {
+  const worker = spawn();
+  const opened = await worker.open(name);
+  await worker.run({ type: "measure", count: 3, stateBytes: 100 });
+  await worker.run({ type: "close" });
+  worker.terminate();
+  return opened;
+}
+
+const isDatabase = (content: string): boolean => content.startsWith("SQLite format 3");
+const isLog = (content: string): boolean =>
+  content.startsWith("7\u007f\u0006\u0082") || content.startsWith("7\u007f\u0006\u0083");
+
+/** The pool's files whose content, which begins behind a header of 4,096 bytes, is as asked. */
+async function poolFiles(name: string, matches: (content: string) => boolean): Promise<FileSystemFileHandle[]> {
+  let directory = await navigator.storage.getDirectory();
+  for (const segment of `${poolDirectory(name)}/.opaque`.split("/")) {
+    directory = await directory.getDirectoryHandle(segment);
+  }
+  const found: FileSystemFileHandle[] = [];
+  for await (const entry of directory.values()) {
+    if (entry.kind !== "file") continue;
+    const content = (await bytesOf(entry)).subarray(4096, 4112);
+    if (matches(String.fromCharCode(...content))) found.push(entry);
+  }
+  return found;
+}
+
+async function bytesOf(file: FileSystemFileHandle): Promise<Uint8Array> {
+  return new Uint8Array(await (await file.getFile()).arrayBuffer());
+}
+
+async function patch(file: FileSystemFileHandle, position: number, text: string): Promise<void> {
+  const writable = await file.createWritable({ keepExistingData: true });
+  await writable.write({ type: "write", position, data: text });
+  await writable.close();
+}
+
+async function truncate(file: FileSystemFileHandle, size: number): Promise<void> {
+  const writable = await file.createWritable({ keepExistingData: true });
+  await writable.truncate(size);
+  await writable.close();
+}
+
+/** Runs `action` again as long as a dying worker still holds the file. */
+async function onceFree(action: () => Promise<void>): Promise<void> {
+  await vi.waitFor(action, { timeout: 5000 });
+}
