@@ -3,10 +3,14 @@ import { type Container, isContainer, isObject, MAX_DEPTH, setOwn } from "./prot
 /**
  * A deep copy of `value`: its arrays and plain objects are new, everything else in it is the same. `standIn` may answer
  * for an object instead; `undefined` leaves it to be copied. Cycles stay cycles, and past the greatest depth of a
- * durable value nothing is copied.
+ * durable value nothing is copied. `copies` are those made before, to be used again for the same objects.
  */
-export function copyContainers(value: unknown, standIn: StandIn = () => undefined): unknown {
-  return copyAt(0, value, standIn, new Map());
+export function copyContainers(
+  value: unknown,
+  standIn: StandIn = () => undefined,
+  copies: Map<object, object> = new Map(),
+): unknown {
+  return copyAt(0, value, standIn, copies);
 }
 
 export type StandIn = (object: object, depth: number) => unknown;

@@ -21,6 +21,9 @@ export class DraftRun {
   /** By proxy, and those of assigned objects by the object too, so that one object has one draft wherever it stands. */
   readonly nodes: Map<object, DraftNode> = new Map();
 
+  /** What the run settled so far of the objects that the callback assigned and that have no draft. */
+  readonly #copies = new Map<object, object>();
+
   /** What the callback gets for a state: a draft of its root, or the state itself if that is a primitive. */
   draftOf<State>(state: State): State {
     // The cast: a draft answers as the container that it stands for.
@@ -29,7 +32,8 @@ export class DraftRun {
 
   /** The plain value that `value` has come to, with the drafts in it resolved and the callback's own objects copied. */
   settle(value: unknown, depth = 0): unknown {
-    return copyContainers(value, (object, below) => this.nodes.get(object)?.settle(depth + below));
+    const settleDraft = (object: object, below: number): unknown => this.nodes.get(object)?.settle(depth + below);
+    return copyContainers(value, settleDraft, this.#copies);
   }
 }
 

@@ -100,9 +100,14 @@ export type DeepReadonly<T> =
     ? T
     : T extends Primitive | undefined | AnyFunction
       ? T
-      : T extends object
-        ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
-        : T;
+      : T extends readonly unknown[]
+        ? number extends T["length"]
+          ? // Written out, since a mapped array type is resolved at once, and a recursive one (JSON) would not end.
+            readonly DeepReadonly<T[number]>[]
+          : { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+        : T extends object
+          ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+          : T;
 
 /** The state as an updater edits it: writable all through, also where the schema's output is read-only. */
 export type Draft<T> =
@@ -110,9 +115,13 @@ export type Draft<T> =
     ? T
     : T extends Primitive | undefined | AnyFunction
       ? T
-      : T extends object
-        ? { -readonly [Key in keyof T]: Draft<T[Key]> }
-        : T;
+      : T extends readonly unknown[]
+        ? number extends T["length"]
+          ? Draft<T[number]>[]
+          : { -readonly [Key in keyof T]: Draft<T[Key]> }
+        : T extends object
+          ? { -readonly [Key in keyof T]: Draft<T[Key]> }
+          : T;
 
 /** What is left of a selector's result once it matched: `0`, `""` and `[]` match. */
 export type Matched<R> = Exclude<R, undefined | null | false>;
