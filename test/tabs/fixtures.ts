@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserContext, test as base, type BrowserType, expect, type Page } from "@playwright/test";
 import { launchOptions } from "../../scripts/browsers.mjs";
+import { processesBelow } from "./processes.js";
 
 export { expect };
 
@@ -23,6 +24,8 @@ export interface BrowserProfile {
   openTab(path?: string): Promise<Page>;
   /** Closes the browser and launches it again on the same folder; tabs opened before are gone. */
   restart(): Promise<void>;
+  /** Kills all processes of the browser at once, then launches it again on the same folder. */
+  killAndRestart(): Promise<void>;
 }
 
 export const test = base.extend<{ launch: LaunchAdditions; profile: BrowserProfile }>({
@@ -50,6 +53,12 @@ export const test = base.extend<{ launch: LaunchAdditions; profile: BrowserProfi
       },
       async restart() {
         await context.close();
+        context = await open();
+      },
+      async killAndRestart() {
+        const closed = new Promise((resolve) => context.once("close", resolve));
+        for (const pid of processesBelow(process.pid, folder)) process.kill(pid, "SIGKILL");
+        await closed;
         context = await open();
       },
     });

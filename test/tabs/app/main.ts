@@ -2,24 +2,67 @@
 import { z } from "zod";
 import * as library from "../../../src/index.js";
 
-const Counter = library.defineStore("counter", z.object({ count: z.number(), by: z.record(z.string(), z.number()) }), {
-  initial: () => ({ count: 0, by: {} }),
-});
+const Counter = library.defineStore("counter", z.object({ count: z.number() }), { initial: () => ({ count: 0 }) });
 const Queue = library.defineStore("queue", z.object({ waiting: z.array(z.string()), taken: z.array(z.string()) }), {
   initial: () => ({ waiting: [], taken: [] }),
 });
 
-/** Every worker this page has spawned, so that a test can terminate one for real. */
+type OpenStoresOptions = Parameters<typeof library.openStores>[0];
+
+/** Workers that this page has spawned, so that a test can terminate one for real. */
 const workers: Worker[] = [];
-const Native = window.Worker;
-window.Worker = class extends Native {
+window.Worker = class extends Worker {
   constructor(url: string | URL, options?: WorkerOptions) {
     super(url, options);
     workers.push(this);
   }
 };
 
-const page = { library, Counter, Queue, workers };
+/** What a page under load wrote down before it was killed is kept by the test, through this binding. */
+declare const acknowledge: (entry: string) => Promise<void>;
+
+async function open(options: OpenStoresOptions): Promise<library.Stores> {
+  const stores = await library.openStores(options);
+  page.stores = stores;
+  stores.on("owner", (owner) => {
+    page.owner = { host: owner.host, epoch: owner.epoch, at: Date.now() };
+  });
+  return stores;
+}
+
+/**
+ * Counts up until `counting` is false: `label` says who counts, and each acknowledged step is written down outside of the browser.
+ * With a step id an unanswered step is repeated; without one its outcome may stay unknown, which is written down, too.
+ */
+async function countUp(stores: library.Stores, label: string, withSteps: boolean): Promise<void> {
+  const counter = stores.store(Counter, withSteps ? "steps" : "bare");
+  for (let n = 1; page.counting; n++) {
+    const stepId = { executionId: `count-${label}`, stepKey: String(n) };
+    try {
+      const { version } = await counter.update((draft) => void draft.count++, withSteps ? { stepId } : {});
+      await acknowledge(`${label} ${n} ${version} acknowledged ${page.owner?.epoch ?? 0}`);
+    } catch (error) {
+      const code = error instanceof library.WakefulError ? error.code : String(error);
+      await acknowledge(`${label} ${n} - ${code} ${page.owner?.epoch ?? 0}`);
+      if (withSteps) n -= 1;
+    }
+  }
+}
+
+const page = {
+  library,
+  Counter,
+  Queue,
+  workers,
+  open,
+  countUp,
+  counting: true,
+  ended: Promise.resolve() as Promise<unknown>,
+  stores: null as library.Stores | null,
+  owner: null as { readonly host: string; readonly epoch: number; readonly at: number } | null,
+  /** Filled and read by tests. */
+  notes: [] as unknown[],
+};
 
 declare global {
   interface Window {

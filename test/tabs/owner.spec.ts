@@ -1,0 +1,96 @@
+/** Contract tabs 1, 4, 5, 6: one owner, its loss, and no call that hangs. */
+import { type Departure, departures, expect, test } from "./database-tabs.js";
+import { PROCESS_PER_TAB, rendererOf } from "./renderer.js";
+
+test.use({ launch: PROCESS_PER_TAB });
+
+for (const departure of Object.keys(departures) as Departure[]) {
+  test(`tabs 4: when the owner goes (${departure}), another tab owns the database and every client goes on`, async ({
+    tabs,
+    browserName,
+  }) => {
+    test.skip(departure === "kill" && browserName === "firefox", "Firefox runs all tabs of an origin in one process");
+    const open = [await tabs.open(), await tabs.open(), await tabs.open()];
+    const owner = await tabs.owner(open);
+    const others = open.filter((tab) => tab !== owner);
+    await owner.evaluate(async () => {
+      await window.page.stores?.store(window.page.Counter, "one").update((draft) => void (draft.count = 7));
+    });
+    // A wait that begins before the owner goes ends after it is gone.
+    const waits = others.map((tab) =>
+      tab.evaluate(() => window.page.stores?.store(window.page.Counter, "one").when((s) => s.count === 8 && s.count)),
+    );
+
+    const before = await others[0]?.evaluate(() => window.page.owner?.epoch ?? 0);
+    const since = Date.now();
+    await departures[departure](owner);
+    const states = await Promise.all(
+      others.map((tab) =>
+        tab.evaluate(async () => (await window.page.stores?.store(window.page.Counter, "one").get())?.state.count),
+      ),
+    );
+    const handOver = Date.now() - since;
+    expect(states).toEqual([7, 7]);
+    test.info().annotations.push({ type: "hand-over", description: `${handOver} ms with the departure itself` });
+    expect(handOver).toBeLessThan(10 * 3000);
+
+    const next = await tabs.owner(departure === "terminate" ? open : others);
+    expect(await next.evaluate(() => window.page.owner?.epoch ?? 0)).toBeGreaterThan(before ?? 0);
+    await others[0]?.evaluate(async () => {
+      await window.page.stores?.store(window.page.Counter, "one").update((draft) => void draft.count++);
+    });
+    expect(await Promise.all(waits)).toEqual([8, 8]);
+  });
+}
+
+test("tabs 4: a page whose only worker was terminated goes on with a new one", async ({ tabs }) => {
+  const tab = await tabs.open();
+  await tab.evaluate(async () => {
+    await window.page.stores?.store(window.page.Counter, "one").update((draft) => void (draft.count = 7));
+    window.page.workers.at(-1)?.terminate();
+  });
+  expect(
+    await tab.evaluate(async () => (await window.page.stores?.store(window.page.Counter, "one").get())?.state.count),
+  ).toBe(7);
+});
+
+test("tabs 1: a database that nobody has open is opened anew, with all its data, after the browser restarts", async ({
+  tabs,
+  profile,
+}) => {
+  const first = await tabs.open();
+  await first.evaluate(async () => {
+    await window.page.stores?.store(window.page.Counter, "one").update((draft) => void (draft.count = 7));
+  });
+  await profile.restart();
+  const second = await tabs.open();
+  expect(
+    await second.evaluate(async () => (await window.page.stores?.store(window.page.Counter, "one").get())?.state.count),
+  ).toBe(7);
+});
+
+test("tabs 6: calls to an owner that is frozen end with a typed error after the bound that the app set", async ({
+  tabs,
+  browserName,
+}) => {
+  test.skip(browserName === "firefox", "Firefox runs all tabs of an origin in one process: it cannot be stopped alone");
+  const open = [await tabs.open({ ownerTimeout: 1500 }), await tabs.open({ ownerTimeout: 1500 })];
+  const owner = await tabs.owner(open);
+  const other = open.find((tab) => tab !== owner);
+  const renderer = await rendererOf(owner);
+  process.kill(renderer, "SIGSTOP");
+  try {
+    const code = await other?.evaluate(async () => {
+      const counter = window.page.stores?.store(window.page.Counter, "one");
+      const outcome = await counter?.get().catch((error: unknown) => error);
+      return outcome instanceof window.page.library.WakefulError ? outcome.code : outcome;
+    });
+    expect(code).toBe("owner-unresponsive");
+  } finally {
+    process.kill(renderer, "SIGCONT");
+  }
+  // Once it is back, calls are answered again.
+  expect(
+    await other?.evaluate(async () => (await window.page.stores?.store(window.page.Counter, "one").get())?.version),
+  ).toBe(0);
+});
