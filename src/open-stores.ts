@@ -100,9 +100,16 @@ function connect(options: OpenStoresOptions): SharedConnection {
   return shared;
 }
 
-/** The connection as one of its users sees it: closing it only counts down. */
+/** The connection as one of its users sees it: it meets the owner that was there before, and closing only counts down. */
 function countedConnector(shared: SharedConnection, connector: WorkerConnector): StoreConnector {
-  return { ...connector, close: () => leave(shared) };
+  return {
+    ...connector,
+    subscribe(listener) {
+      for (const event of connector.standing()) listener(event);
+      return connector.subscribe(listener);
+    },
+    close: () => leave(shared),
+  };
 }
 
 async function leave(shared: SharedConnection): Promise<void> {

@@ -11,6 +11,9 @@ import type { StoreEventListener, StoreEventType } from "./store-events.js";
 import { type StoreWake, type WakeClaims, WakeFeed } from "./wakes.js";
 
 export interface Stores extends StoreClient {
+  /** Identifies this client: the `origin` of its changes, and the `host` of the owner if that is this tab. */
+  readonly session: string;
+
   /**
    * One updater over several stores, in one commit: all or nothing.
    *
@@ -49,7 +52,11 @@ export interface Stores extends StoreClient {
   /** Where the data is, and whether it is durable. */
   storage(): Promise<StorageReport>;
 
-  /** @returns a function that stops it */
+  /**
+   * Who owns, and that nothing is durable where that is so, is told to a new listener at once.
+   *
+   * @returns a function that stops it
+   */
   on<Type extends StoreEventType>(type: Type, listener: StoreEventListener<Type>): () => void;
 
   /** Refuses new calls, ends what waits with ClosedError, lets the calls that were made finish. Idempotent. */
@@ -79,6 +86,10 @@ class ConnectorStores extends CasStoreClient implements Stores {
   constructor(connector: StoreConnector, options: StoresOptions) {
     super(connector, options);
     this.#wakes = new WakeFeed(this.loop.view, options.wakeClaims);
+  }
+
+  get session(): string {
+    return this.loop.view.connector.session;
   }
 
   transact<States extends StoreStates>(

@@ -148,6 +148,11 @@ export class Connection {
     return outcome;
   }
 
+  /** What a subscriber that comes now has missed and still holds: who owns, and that nothing is durable. */
+  standing(): StoreEvent[] {
+    return this.#link === null || this.#owner === null ? [] : introductionOf(this.#owner);
+  }
+
   subscribe(listener: (event: StoreEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -262,33 +267,15 @@ export class Connection {
     const link = openCallLink(open(), owner.epoch, () => this.#drop());
     this.#link = link;
     this.#pending.send(link);
-    this.#introduce(owner, previous);
+    if (previous !== null && previous.databaseId !== owner.databaseId) this.#emit(lossOf(previous, owner.epoch));
+    for (const event of introductionOf({ ...owner, sequence: Math.max(owner.sequence, this.#missed) }))
+      this.#emit(event);
+    this.#missed = 0;
     if (owner.host === this.session) this.#presence.broker?.host(owner.epoch);
     else {
       this.#upgrade(owner.epoch);
       this.#warmSoon();
     }
-  }
-
-  #introduce(owner: OwnerMessage, previous: OwnerMessage | null): void {
-    const { epoch, host, databaseId, sequence, storage } = owner;
-    if (previous !== null && previous.databaseId !== databaseId) {
-      const reason =
-        previous.storage.kind === "memory"
-          ? "The tab that kept the database in memory is gone, and the data with it."
-          : "The database that was open before is gone: the browser or the user removed this site's data.";
-      this.#emit({ type: "storage", epoch, status: "lost", reason });
-    }
-    if (storage.kind === "memory") this.#emit({ type: "storage", epoch, status: "fallback", reason: storage.reason });
-    this.#emit({
-      type: "owner",
-      epoch,
-      host,
-      databaseId,
-      sequence: Math.max(sequence, this.#missed),
-      storage: storage.kind,
-    });
-    this.#missed = 0;
   }
 
   /** Moves calls from the BroadcastChannel to a brokered port, as soon as one answers. */
@@ -370,6 +357,20 @@ export class Connection {
   #emit(event: StoreEvent): void {
     for (const listener of [...this.#listeners]) listener(event);
   }
+}
+
+function introductionOf({ epoch, host, databaseId, sequence, storage }: OwnerMessage): StoreEvent[] {
+  const introduction: StoreEvent = { type: "owner", epoch, host, databaseId, sequence, storage: storage.kind };
+  if (storage.kind !== "memory") return [introduction];
+  return [{ type: "storage", epoch, status: "fallback", reason: storage.reason }, introduction];
+}
+
+function lossOf(previous: OwnerMessage, epoch: number): StoreEvent {
+  const reason =
+    previous.storage.kind === "memory"
+      ? "The tab that kept the database in memory is gone, and the data with it."
+      : "The database that was open before is gone: the browser or the user removed this site's data.";
+  return { type: "storage", epoch, status: "lost", reason };
 }
 
 function closedError(): ClosedError {

@@ -13,7 +13,7 @@ import type {
   Wake,
 } from "../protocol/connector.js";
 import { StorageUnavailableError } from "../protocol/errors.js";
-import type { Durability, StorageReport } from "../protocol/events.js";
+import type { Durability, StorageReport, StoreEvent } from "../protocol/events.js";
 import type { CallMethod, StorageDescription } from "../protocol/wire.js";
 import { Connection } from "./connection.js";
 
@@ -38,6 +38,8 @@ export interface OpenConnectionOptions {
 export interface WorkerConnector extends StoreConnector {
   /** Asks for this durability from now on; of several sessions the stricter wins. */
   setDurability(durability: Durability): void;
+  /** What a subscriber that comes now has missed and still holds: who owns, and that nothing is durable. */
+  standing(): readonly StoreEvent[];
 }
 
 /**
@@ -75,7 +77,8 @@ export async function openConnection(options: OpenConnectionOptions): Promise<Wo
     answer.catch(() => undefined); // Awaited below; `begin` may fail first.
     await connection.begin();
     await answer;
-    if (options.persist === true) await navigator.storage.persist();
+    // Not awaited: Firefox asks the person, who may never answer. `storage()` tells what came of it.
+    if (options.persist === true) navigator.storage.persist().catch(() => undefined);
   } catch (error) {
     await close();
     throw error;
@@ -101,6 +104,7 @@ function connectorOver(connection: Connection, close: () => Promise<void>): Work
     forgetExecution: (executionId) => call<void>("forgetExecution", executionId),
     storage: async () => reportStorage(await call<StorageDescription>("describe", null)),
     subscribe: (listener) => connection.subscribe(listener),
+    standing: () => connection.standing(),
     setDurability: (durability) => connection.setDurability(durability),
     close,
   };
