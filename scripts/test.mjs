@@ -1,6 +1,6 @@
 /**
  * `npm test`: every stage, from an empty machine to the packed package. A failed stage does not keep the later ones
- * from running. `--only unit,chromium` runs some stages; `--long` adds the *.long.* tests.
+ * from running. `--only unit,chromium` runs some stages; `--long` adds the *.long.* tests and the slow stages.
  *
  * A stage writes its cases to COUNTS_FILE as { passed, failed, skipped: [{ name, reason }] } or counts as one.
  */
@@ -27,6 +27,7 @@ const tabs = (project) => [
 ];
 
 // `cases`: a runner that must report cases; without a single executed one the stage has failed.
+// `long`: runs only with --long, or when it is named.
 const stages = [
   { name: "install", command: ["node", "scripts/install.mjs"] },
   { name: "build", command: ["node", "scripts/build.mjs"] },
@@ -38,12 +39,13 @@ const stages = [
   ...browserNames.map((name) => ({ name, command: vitest(name), cases: true })),
   ...browserNames.map((name) => ({ name: `tabs-${name}`, command: tabs(name), cases: true })),
   { name: "demo", command: ["node", "scripts/demo-check.mjs"] },
-  { name: "package", command: ["node", "scripts/package.mjs"] },
+  { name: "package", command: ["node", "scripts/package-check.mjs"], cases: true },
+  { name: "recipes", command: ["node", "scripts/recipes.mjs"], cases: true, long: true },
   { name: "size", command: ["node", "scripts/size.mjs"] },
 ];
 
 const { values } = parseArgs({ options: { only: { type: "string" }, long: { type: "boolean" } } });
-const chosen = values.only?.split(",") ?? stages.map(({ name }) => name);
+const chosen = values.only?.split(",") ?? stages.filter(({ long }) => values.long || !long).map(({ name }) => name);
 const unknown = chosen.filter((name) => !stages.some((stage) => stage.name === name));
 if (unknown.length > 0) {
   console.error(`There is no stage ${unknown.join(", ")}. The stages: ${stages.map(({ name }) => name).join(", ")}`);

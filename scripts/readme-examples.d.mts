@@ -1,0 +1,2 @@
+/** The examples of a README: its blocks of TypeScript, one after the other, as one program. */
+export function examplesOf(markdown: string): string;
