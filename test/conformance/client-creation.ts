@@ -1,6 +1,6 @@
 /** Which calls of a client create a store, and at which version (stores 1, 2). */
 import { expect } from "vitest";
-import { type Board, Boards, boardsNamed, emptyBoard, head, openClient } from "./client.js";
+import { type Board, Boards, boardsNamed, emptyBoard, head, openClient, eventually } from "./client.js";
 import type { ConformanceCase } from "./conformance-case.js";
 
 const never = { instanceId: "00000000-0000-7000-8000-000000000000", version: 3 };
@@ -103,7 +103,7 @@ export const creationCases: readonly ConformanceCase[] = [
         (users, { instanceId, version }) => seen.push({ users, instanceId, version }),
       );
       await handle.when((board) => board.users["a"]);
-      await expect.poll(() => seen).toHaveLength(1);
+      await eventually(() => expect(seen).toHaveLength(1));
       stop();
       expect(seen).toEqual([{ users: { a: { name: "a", age: 1 } }, instanceId: null, version: null }]);
       expect(made).toBe(1);

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { defineStore, type StoreDefinition } from "../../src/define-store.js";
 import { DefinitionOutdatedError, MigrationFailedError } from "../../src/protocol/errors.js";
-import { errorOf, expectRefused, head, openClient, schemaOf } from "./client.js";
+import { errorOf, expectRefused, head, openClient, schemaOf, eventually } from "./client.js";
 import type { ConformanceCase } from "./conformance-case.js";
 import { ROOT } from "./requests.js";
 
@@ -110,7 +110,7 @@ export const definitionCases: readonly ConformanceCase[] = [
         () => undefined,
         { onError: (error) => errors.push(error) },
       );
-      await expect.poll(() => errors).toMatchObject([{ code: "definition-outdated" }]);
+      await eventually(() => expect(errors).toMatchObject([{ code: "definition-outdated" }]));
       stop();
       expect(await newer.client.getStore({ definition: current, id: "a" })).toEqual(snapshot);
       expect(await errorOf(older.client.getStore(stale))).toMatchObject({ code: "definition-outdated" });

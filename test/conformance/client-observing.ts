@@ -1,6 +1,6 @@
 /** Watching and peeking (stores 20). */
 import { expect } from "vitest";
-import { Boards, emptyBoard, openClient } from "./client.js";
+import { Boards, emptyBoard, openClient, eventually } from "./client.js";
 import type { ConformanceCase } from "./conformance-case.js";
 
 const address = { definition: Boards, id: "a" };
@@ -22,14 +22,14 @@ export const observingCases: readonly ConformanceCase[] = [
         (board) => [board.count],
         (value, { version }) => seen.push({ value, version }),
       );
-      await expect.poll(() => seen).toEqual([{ value: [1], version: 1 }]);
+      await eventually(() => expect(seen).toEqual([{ value: [1], version: 1 }]));
       await writer.client.updateStore({
         ...address,
         updater: (draft) => void (draft.users["x"] = { name: "x", age: 1 }),
       });
       for (let count = 2; count <= 10; count++)
         await writer.client.updateStore({ ...address, updater: setCount(count) });
-      await expect.poll(() => seen.at(-1)).toEqual({ value: [10], version: 11 });
+      await eventually(() => expect(seen.at(-1)).toEqual({ value: [10], version: 11 }));
       const values = seen.map(({ value }) => JSON.stringify(value));
       expect(new Set(values).size).toBe(values.length);
       stop();
@@ -53,7 +53,7 @@ export const observingCases: readonly ConformanceCase[] = [
         await writer.client.updateStore({ ...address, updater: setCount(round * 10 + 1) });
         if (round < 6) await writer.client.deleteStore(address);
       }
-      await expect.poll(() => seen.at(-1)).toBe(61);
+      await eventually(() => expect(seen.at(-1)).toBe(61));
       stop();
       // Deletions show as 0 in between; apart from them, what is seen only grows.
       const written = seen.filter((count) => count !== 0);
@@ -69,7 +69,7 @@ export const observingCases: readonly ConformanceCase[] = [
         (board) => board.count,
         (count, { instanceId, version }) => seen.push([count, instanceId === null, version]),
       );
-      await expect.poll(() => seen).toEqual([[0, true, null]]);
+      await eventually(() => expect(seen).toEqual([[0, true, null]]));
       await client.updateStore({ ...address, updater: setCount(3) });
       expect(seen.at(-1)).toEqual([3, false, 1]);
       await client.deleteStore(address);
@@ -94,9 +94,9 @@ export const observingCases: readonly ConformanceCase[] = [
         },
         { onError: (error) => errors.push(error) },
       );
-      await expect.poll(() => seen).toEqual([1]);
+      await eventually(() => expect(seen).toEqual([1]));
       for (const count of [2, 3, 4]) await client.updateStore({ ...address, updater: setCount(count) });
-      await expect.poll(() => seen).toEqual([1, 4]);
+      await eventually(() => expect(seen).toEqual([1, 4]));
       expect(errors).toEqual([new RangeError("selector"), new RangeError("callback")]);
       stop();
     },
@@ -112,7 +112,7 @@ export const observingCases: readonly ConformanceCase[] = [
         (board) => board.count,
         (count) => seen.push(count),
       );
-      await expect.poll(() => seen).toEqual([0]);
+      await eventually(() => expect(seen).toEqual([0]));
       for (let count = 1; count <= 5; count++) {
         const { version } = await handle.update(setCount(count));
         expect(seen.at(-1)).toBe(count);

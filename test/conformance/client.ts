@@ -1,9 +1,10 @@
 /** A client over the connector under test, and the definitions that client cases use. */
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import { CasStoreClient } from "../../src/cas-store-client.js";
 import { defineStore, type StoreDefinition } from "../../src/define-store.js";
 import type { StoreConnector } from "../../src/protocol/connector.js";
 import type { ConformanceDatabase } from "./conformance-case.js";
+import { PATIENCE_MS } from "./event-log.js";
 
 export interface Item {
   readonly id: string;
@@ -67,6 +68,11 @@ export async function errorOf(call: Promise<unknown>): Promise<unknown> {
     },
     (error: unknown) => error,
   );
+}
+
+/** Waits until `check` no longer throws. */
+export async function eventually(check: () => void): Promise<void> {
+  await vi.waitFor(check, { timeout: PATIENCE_MS, interval: 5 });
 }
 
 /** The sequence of the newest commit. */

@@ -123,7 +123,7 @@ export const faults: readonly Fault[] = [
   },
   {
     name: "receipts that go when their execution is forgotten, and leave nothing behind",
-    caughtBy: "stores 9: a forgotten execution is refused",
+    caughtBy: "stores 9: a forgotten execution is refused with an old step, a new one, and on",
     breaks: () => ({ forgetExecution: async () => undefined }),
   },
   {

@@ -25,7 +25,8 @@ function open(fault?: Fault): ConformanceDatabase {
 }
 
 describe("the conformance suite catches", () => {
-  test.concurrent.each(faults)("$name", async (fault) => {
+  // A lost event is only missed once the suite's patience has ended.
+  test.concurrent.each(faults)("$name", { timeout: 30_000 }, async (fault) => {
     const conformanceCase = caseNamed(fault.caughtBy);
     await expect(conformanceCase.run(open(fault))).rejects.toBeInstanceOf(Error);
     // It is the fault that fails it, and not the way this test runs it.
