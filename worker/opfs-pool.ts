@@ -106,10 +106,15 @@ async function takePool(sqlite3: Sqlite3Static, name: string): Promise<SAHPoolUt
   return pool;
 }
 
-/** Damage may be a header that its dying owner is writing right now; a pool that is held may be given up. */
+/**
+ * What a dying owner leaves for a moment: its handles, a header that it is writing, a file that changed while it was
+ * looked at.
+ */
 function mayPass(failure: Error): boolean {
-  if (failure instanceof StorageUnavailableError) return failure.reason === "busy";
-  return failure instanceof StorageDamagedError;
+  if (failure instanceof StorageDamagedError) return true;
+  if (!(failure instanceof StorageUnavailableError)) return false;
+  const { name } = failure.cause as Error; // As `unavailable` makes it.
+  return failure.reason === "busy" || name === "NotFoundError" || name === "NotReadableError";
 }
 
 /** Letters, digits and hyphens stay; every other byte of UTF-8 becomes `_` and two digits. Capitals too: some file systems do not tell them apart. */

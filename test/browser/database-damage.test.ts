@@ -53,6 +53,25 @@ test("tabs 18: a log without its database is refused: SQLite would delete the lo
   expect(await bytesOf(log)).toEqual(before);
 });
 
+test("P1: a pool of which one file is held for moments, again and again, is never deleted", async () => {
+  const name = newName();
+  const { databaseId } = await fill(name);
+  const [spare] = await poolFiles(name, (content) => content === "");
+  if (spare === undefined) throw new Error("The pool has no file to spare.");
+  // An installation that fails for the file, and a file that is free the moment after: where the stock pool deletes.
+  const holder = spawn();
+  void holder.run({ type: "hold-for-moments", file: spare });
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const worker = spawn();
+    // Refused as busy, or opened in a moment when the file was free: either is right.
+    const outcome = await worker.open(name).catch((error: unknown) => error);
+    expect(outcome).toMatchObject(outcome instanceof Error ? { reason: "busy" } : { databaseId });
+    worker.terminate();
+  }
+  holder.terminate();
+  expect(await spawn().open(name)).toMatchObject({ databaseId, head: 3 });
+}, 90_000);
+
 // Only Chromium lets a test set a quota, over its debugging protocol.
 test.skipIf(server.browser !== "chromium")(
   "tabs 17: a full disk refuses a commit whole, and commits go on once there is room",

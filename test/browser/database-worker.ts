@@ -20,6 +20,8 @@ export type DatabaseCommand =
   | { readonly type: "measure"; readonly count: number; readonly stateBytes: number }
   /** The next `count` flushes of files fail, after what was written has gone to the file. */
   | { readonly type: "fail-flushes"; readonly count: number }
+  /** Holds a file for a moment, again and again, until it is stopped from outside. */
+  | { readonly type: "hold-for-moments"; readonly file: FileSystemFileHandle }
   | { readonly type: "script"; readonly sql: string }
   | { readonly type: "select"; readonly sql: string }
   | { readonly type: "durability"; readonly durability: Durability }
@@ -36,6 +38,13 @@ let host: StoreHost | undefined;
 
 function post(reply: DatabaseReply): void {
   globalThis.postMessage(reply);
+}
+
+/** What the library's types for pages leave out: it exists in workers only. */
+declare global {
+  interface FileSystemFileHandle {
+    createSyncAccessHandle(): Promise<{ close(): void }>;
+  }
 }
 
 addEventListener("message", (event: MessageEvent<DatabaseCommand>) => {
@@ -68,6 +77,14 @@ async function run(command: DatabaseCommand): Promise<unknown> {
     }
     case "fail-flushes":
       return failFlushes(command.count);
+    case "hold-for-moments":
+      for (;;) {
+        // Refused while the pool that is to be disturbed has it.
+        const held = await command.file.createSyncAccessHandle().catch(() => null);
+        await pause();
+        held?.close();
+        await pause();
+      }
     case "script":
       database?.script(command.sql);
       return null;
@@ -135,6 +152,10 @@ async function open(command: Extract<DatabaseCommand, { type: "open" }>): Promis
     databaseId: host.databaseId,
     head: host.head(),
   };
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 4));
 }
 
 /** Lets the worker's event loop take a turn. */
