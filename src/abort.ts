@@ -31,21 +31,6 @@ export function abortable<T>(
   });
 }
 
-/**
- * A controller that aborts with the first of `sources`. Aborting it oneself detaches it from them, which may live much
- * longer than what it is for.
- *
- * @throws AbortedError if one has aborted already
- */
-export function limitedBy(...sources: readonly (AbortSignal | undefined)[]): AbortController {
-  const limit = new AbortController();
-  for (const source of sources) {
-    throwIfAborted(source);
-    source?.addEventListener("abort", () => limit.abort(abortError(source)), { signal: limit.signal });
-  }
-  return limit;
-}
-
 /** Calls `task` once `clock` shows `deadline` (epoch milliseconds), in pieces that timers can hold. */
 export function atDeadline(clock: Clock, deadline: number, task: () => void): () => void {
   let stop: () => void = () => undefined;

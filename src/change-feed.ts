@@ -7,7 +7,7 @@
  * D1  A reader gets every change after its position once, in order; or ChangesTrimmedError when some are gone.
  * D2  Changes that come while the reader is up to date are taken from the events; nothing is read for them.
  */
-import { abortable, limitedBy } from "./abort.js";
+import { abortable } from "./abort.js";
 import type { ChangeFollower, ChangeListener } from "./change-follower.js";
 import { despiteOwnerLoss } from "./observation.js";
 import type { Change } from "./protocol/change.js";
@@ -45,9 +45,8 @@ async function* iterate(
   start: Promise<number>,
   source: AbortSignal | undefined,
 ): AsyncGenerator<StoreChange, undefined, undefined> {
-  const limit = limitedBy(view.closed, source);
+  const limit = view.limit(source);
   const tap = new ChangeTap(view.follower);
-  const release = view.follower.hold();
   const { signal } = limit;
   try {
     let position = await abortable(start, signal);
@@ -63,8 +62,7 @@ async function* iterate(
       if (changes.length === 0) await abortable(tap.more(position), signal);
     }
   } finally {
-    limit.abort();
-    release();
+    limit.end();
     tap.close();
   }
 }

@@ -19,13 +19,7 @@ import type {
   StepOperation,
   StoredSnapshot,
 } from "./protocol/connector.js";
-import {
-  ClientOutdatedError,
-  DatabaseNewerError,
-  DefinitionOutdatedError,
-  OutcomeUnknownError,
-  StoreChangedTooOftenError,
-} from "./protocol/errors.js";
+import { OutcomeUnknownError, StoreChangedTooOftenError } from "./protocol/errors.js";
 import { MAX_LOST_RACES } from "./protocol/limits.js";
 import { forgotten, mismatch, recordedResult } from "./receipts.js";
 import { type CacheEntry, keyText } from "./store-cache.js";
@@ -92,11 +86,7 @@ export class CommitLoop {
         }
       });
     } catch (error) {
-      const isOutdated =
-        error instanceof DefinitionOutdatedError ||
-        error instanceof ClientOutdatedError ||
-        error instanceof DatabaseNewerError;
-      if (isOutdated) events.outdated(error);
+      events.isOutdated(error);
       throw error;
     }
   }
@@ -135,7 +125,7 @@ export class CommitLoop {
   async #bringUp(entries: readonly CacheEntry[], signal: AbortSignal | undefined): Promise<boolean> {
     const stale = entries.filter((entry) => !this.view.cache.isCurrent(entry));
     const isFresh = stale.length === entries.length && stale.every((entry) => entry.reading === undefined);
-    await abortable(Promise.all(stale.map((entry) => this.view.bringUp(entry, Math.max(entry.heard, 0)))), signal);
+    await abortable(Promise.all(stale.map((entry) => this.view.bringUp(entry, entry.heard))), signal);
     return isFresh;
   }
 

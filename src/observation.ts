@@ -8,7 +8,7 @@
  *     it looks again at the next one.
  * O3  What a watch hands out never goes back: a look as of an older sequence than the last one is dropped.
  */
-import { abortable, abortError, atDeadline, limitedBy, throwIfAborted } from "./abort.js";
+import { abortable, abortError, atDeadline, throwIfAborted } from "./abort.js";
 import type { StoreDefinition } from "./define-store.js";
 import type { Matched } from "./durable-type.js";
 import type { StoreKey } from "./protocol/change.js";
@@ -41,12 +41,11 @@ export async function waitOn<T>(
   { signal, deadline }: WaitOptions,
   run: (waiting: Waiting) => Promise<T>,
 ): Promise<T | "timed-out"> {
-  const limit = limitedBy(view.closed, signal);
+  const limit = view.limit(signal);
   const expire = (): void => limit.abort(TIMED_OUT);
   const isLate = deadline !== undefined && deadline <= view.clock.now();
   const stopTimer = deadline === undefined || isLate ? undefined : atDeadline(view.clock, deadline, expire);
   const entry = view.cache.pin(key);
-  const release = view.follower.hold();
   const beforeWaiting = (): void => {
     if (isLate) expire();
     throwIfAborted(limit.signal);
@@ -54,15 +53,15 @@ export async function waitOn<T>(
   try {
     return await run({ entry, signal: limit.signal, beforeWaiting });
   } catch (error) {
+    view.events.isOutdated(error);
     // A connector wraps the reason; ours is the one that the caller is to see.
     const reason = error instanceof AbortedError && limit.signal.aborted ? abortError(limit.signal) : error;
     if (reason === TIMED_OUT) return "timed-out";
     throw reason;
   } finally {
-    release();
     view.cache.unpin(entry);
     stopTimer?.();
-    limit.abort();
+    limit.end();
   }
 }
 
@@ -103,16 +102,16 @@ async function lookAt<State>(
   return { state: await view.stateOf(definition, entry), sequence, snapshot };
 }
 
-/** Resolves at a change, later than `seen`, that may concern `readPaths`; with its sequence. */
+/** Resolves at a change, later than `snapshot`, that may concern `readPaths`; with its sequence. */
 export async function nextChange(
   view: StoreView,
   { entry, signal, beforeWaiting }: Waiting,
-  seen: number,
+  snapshot: StoredSnapshot | null,
   readPaths: readonly StorePath[],
 ): Promise<number> {
   beforeWaiting();
-  const known = Math.max(entry.heard, entry.sequence);
-  if (known > seen) return known;
+  const seen = entry.sequence;
+  if (entry.snapshot !== snapshot || !view.cache.isCurrent(entry)) return Math.max(entry.heard, seen);
   let stop: (() => void) | undefined;
   const change = new Promise<number>((wake) => {
     stop = view.addWait(entry, { seen, readPaths, wake });
@@ -139,7 +138,7 @@ export function when<State, R>(
     for (;;) {
       const { result, readPaths } = runSelector(look.state, selector);
       if (matches(result)) return { value: result as Matched<R> }; // What `matches` says.
-      const sequence = await nextChange(view, waiting, look.sequence, readPaths);
+      const sequence = await nextChange(view, waiting, look.snapshot, readPaths);
       look = await lookAt(view, definition, waiting, () => view.bringUp(entry, sequence));
     }
   });
@@ -165,6 +164,7 @@ export function watch<State, R>(
 
     const fail = (error: unknown): void => {
       if (stopping.signal.aborted || waiting.signal.aborted) return;
+      view.events.isOutdated(error);
       try {
         if (onError === undefined) view.events.fail(error);
         else onError(error);

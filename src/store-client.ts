@@ -80,18 +80,19 @@ export interface SignalOptions {
 
 export type CallRequest = StepOptions & SignalOptions;
 
+// The state's type is the definition's: what a callback returns must not widen it, hence NoInfer.
 export interface UpdateRequest<State> extends StoreAddress<State>, CallRequest {
-  readonly updater: Updater<State>;
+  readonly updater: Updater<NoInfer<State>>;
 }
 
 export interface UpdateFromRequest<State> extends StoreAddress<State>, CallRequest {
   readonly snapshot: SnapshotReference;
-  readonly updater: Updater<State>;
+  readonly updater: Updater<NoInfer<State>>;
 }
 
 export interface TakeRequest<State, R> extends StoreAddress<State>, CallRequest {
-  readonly selector: Selector<State, R>;
-  readonly claim: Claim<State, R>;
+  readonly selector: Selector<NoInfer<State>, R>;
+  readonly claim: Claim<NoInfer<State>, R>;
 }
 
 export interface DeleteFromRequest<State> extends StoreAddress<State>, CallRequest {

@@ -1,6 +1,11 @@
 /** What a client tells its app beside the outcomes of calls. */
 import type { Logger } from "./logger.js";
-import type { WakefulError } from "./protocol/errors.js";
+import {
+  ClientOutdatedError,
+  DatabaseNewerError,
+  DefinitionOutdatedError,
+  type WakefulError,
+} from "./protocol/errors.js";
 import type { OwnerEvent, StorageEvent } from "./protocol/events.js";
 import type { StoreChange } from "./store-change.js";
 
@@ -26,10 +31,15 @@ export interface StoreEventMap {
 export type StoreEventType = keyof StoreEventMap;
 export type StoreEventListener<Type extends StoreEventType> = (event: StoreEventMap[Type]) => void;
 
-/** The listeners of one client. Says nothing by itself: without listeners and logger an event is lost. */
+/**
+ * The listeners of one client. Says nothing by itself: without listeners and logger an event is lost, but for what still
+ * holds (who owns, that nothing is durable), which is told to who listens later, too.
+ */
 export class StoreEvents {
   readonly #listeners = new Map<StoreEventType, Set<(event: never) => void>>();
   readonly #logger: Logger | undefined;
+  /** How things stand. */
+  readonly #standing: { -readonly [Type in "owner" | "storage"]?: StoreEventMap[Type] } = {};
   #outdated = false;
 
   constructor(logger?: Logger) {
@@ -41,6 +51,9 @@ export class StoreEvents {
     const added = (event: StoreEventMap[Type]): void => listener(event);
     const listeners = this.#listeners.get(type) ?? new Set();
     this.#listeners.set(type, listeners.add(added));
+    // What stands under a type is an event of that type; for the other types nothing does.
+    const standing = this.#standing[type as "owner" | "storage"] as StoreEventMap[Type] | undefined;
+    if (standing !== undefined) queueMicrotask(() => listeners.has(added) && this.#tell(type, added, standing));
     return () => void listeners.delete(added);
   }
 
@@ -51,13 +64,26 @@ export class StoreEvents {
     if (listeners.length === 0 && (this.#logger === undefined || level === undefined)) return;
     const made = event();
     if (level !== undefined) this.#logger?.[level](`wakeful: ${type}`, made);
-    for (const listener of listeners) {
-      try {
-        listener(made);
-      } catch (error) {
-        // A listener for errors that itself throws would be called for ever.
-        if (type !== "error") this.fail(error);
-      }
+    for (const listener of listeners) this.#tell(type, listener, made);
+  }
+
+  owner(event: OwnerEvent): void {
+    this.#standing.owner = event;
+    if (event.storage === "opfs") delete this.#standing.storage;
+    this.emit("owner", () => event);
+  }
+
+  storage(event: StorageEvent): void {
+    if (event.status === "fallback") this.#standing.storage = event;
+    this.emit("storage", () => event);
+  }
+
+  #tell<Type extends StoreEventType>(type: Type, listener: StoreEventListener<Type>, event: StoreEventMap[Type]): void {
+    try {
+      listener(event);
+    } catch (error) {
+      // A listener for errors that itself throws would be called for ever.
+      if (type !== "error") this.fail(error);
     }
   }
 
@@ -65,11 +91,17 @@ export class StoreEvents {
     this.emit("error", () => ({ error }));
   }
 
-  /** The app is to reload itself, and only once. */
-  outdated(error: WakefulError): void {
-    if (this.#outdated) return;
-    this.#outdated = true;
-    this.emit("outdated", () => ({ error }));
+  /** Tells the app to reload itself, once, if that is what `error` means. Answers whether it is. */
+  isOutdated(error: unknown): boolean {
+    const isOutdated =
+      error instanceof DefinitionOutdatedError ||
+      error instanceof ClientOutdatedError ||
+      error instanceof DatabaseNewerError;
+    if (isOutdated && !this.#outdated) {
+      this.#outdated = true;
+      this.emit("outdated", () => ({ error }));
+    }
+    return isOutdated;
   }
 }
 

@@ -10,19 +10,13 @@
  * V4  A reading that was sent after a hint is the truth, whatever the hint said: a forged or mistaken one costs one
  *     reading.
  */
+import { abortError, throwIfAborted } from "./abort.js";
 import { ChangeFollower } from "./change-follower.js";
 import type { Clock } from "./clock.js";
 import type { StoreDefinition } from "./define-store.js";
 import type { Change, StoreKey } from "./protocol/change.js";
 import type { CommitOperation, CommitOutcome, StoreConnector, StoredSnapshot } from "./protocol/connector.js";
-import {
-  ClientOutdatedError,
-  ClosedError,
-  DatabaseNewerError,
-  fromWire,
-  NoOwnerError,
-  OwnerUnresponsiveError,
-} from "./protocol/errors.js";
+import { ClosedError, fromWire, NoOwnerError, OwnerUnresponsiveError } from "./protocol/errors.js";
 import type { StoreEvent } from "./protocol/events.js";
 import { anyPathsIntersect, type StorePath } from "./protocol/path.js";
 import { type CacheEntry, keyText, StoreCache } from "./store-cache.js";
@@ -37,6 +31,13 @@ export interface Wait {
   readPaths: readonly StorePath[];
   /** A change at `sequence` may concern it. */
   wake(sequence: number): void;
+}
+
+/** What bounds a wait. */
+export interface Limit {
+  readonly signal: AbortSignal;
+  abort(reason: unknown): void;
+  end(): void;
 }
 
 /** One operation of a commit, and what the store is once it is written. */
@@ -65,6 +66,7 @@ export class StoreView {
   readonly #waits = new Map<string, Set<Wait>>();
   readonly #initials = new WeakMap<object, Map<string, unknown>>();
   readonly #closing = new AbortController();
+  readonly #limits = new Set<AbortController>();
   readonly #unsubscribe: () => void;
 
   constructor(connector: StoreConnector, { clock, sweepInterval, events }: StoreViewOptions) {
@@ -97,7 +99,32 @@ export class StoreView {
 
   close(): void {
     this.#closing.abort(new ClosedError("These stores were closed. Open them again with openStores."));
+    for (const limit of this.#limits) limit.abort(this.closed.reason);
     this.#unsubscribe();
+  }
+
+  /**
+   * What bounds a wait: it aborts when `signal` does or this client is closed. Until its end the feed is swept.
+   *
+   * @throws AbortedError, ClosedError if that has happened already
+   */
+  limit(signal: AbortSignal | undefined): Limit {
+    throwIfAborted(this.closed);
+    throwIfAborted(signal);
+    const controller = new AbortController();
+    const release = this.follower.hold();
+    const onAbort = (): void => controller.abort(signal && abortError(signal));
+    signal?.addEventListener("abort", onAbort);
+    this.#limits.add(controller);
+    return {
+      signal: controller.signal,
+      abort: (reason) => controller.abort(reason),
+      end: () => {
+        release();
+        signal?.removeEventListener("abort", onAbort);
+        this.#limits.delete(controller);
+      },
+    };
   }
 
   /** Reads the store unless that is under way. Who joins may get what is older than its call. */
@@ -122,9 +149,10 @@ export class StoreView {
 
   /** Brings the entry up to `sequence`, or as far as the store has come (V4). */
   async bringUp(entry: CacheEntry, sequence: number): Promise<void> {
+    const needed = Math.max(sequence, 0);
     await entry.committing;
-    if (entry.sequence < sequence) await entry.reading;
-    if (entry.sequence < sequence) await this.readAnew(entry);
+    if (entry.sequence < needed) await entry.reading;
+    if (entry.sequence < needed) await this.readAnew(entry);
   }
 
   async #read(entry: CacheEntry): Promise<void> {
@@ -221,15 +249,14 @@ export class StoreView {
         return this.follower.hearCommit(event);
       case "owner":
         this.follower.hearOwner(event);
-        return this.events.emit("owner", () => event);
+        return this.events.owner(event);
       case "wake":
         return this.events.emit("wake", () => event);
       case "storage":
-        return this.events.emit("storage", () => event);
+        return this.events.storage(event);
       case "error": {
         const error = fromWire(event.error);
-        if (error instanceof ClientOutdatedError || error instanceof DatabaseNewerError) this.events.outdated(error);
-        else this.events.fail(error);
+        if (!this.events.isOutdated(error)) this.events.fail(error);
       }
     }
   }

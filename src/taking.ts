@@ -1,8 +1,10 @@
 /** Takes: one attempt, or waiting until one succeeds. */
+import { abortable } from "./abort.js";
 import type { CommitLoop } from "./commit-loop.js";
 import type { Matched } from "./durable-type.js";
 import { applyTake } from "./draft.js";
 import { despiteOwnerLoss, nextChange, waitOn } from "./observation.js";
+import type { StoredSnapshot } from "./protocol/connector.js";
 import type { StorePath } from "./protocol/path.js";
 import { stepRecord, takeResult } from "./receipts.js";
 import type { StoreTake, TakeRequest } from "./store-client.js";
@@ -11,8 +13,8 @@ import { baseState, creationOf, nextVersion, storeOf, writeOf, writtenState } fr
 
 interface Missed {
   readonly matched: false;
-  /** As of which it missed. */
-  readonly sequence: number;
+  /** On which it missed. */
+  readonly snapshot: StoredSnapshot | null;
   readonly readPaths: readonly StorePath[];
   readonly instanceId: string;
   readonly version: number;
@@ -43,13 +45,17 @@ export async function takeWhenMatched<State, R>(
   const { view } = loop;
   const options = { ...(signal === undefined ? {} : { signal }), ...(deadline === undefined ? {} : { deadline }) };
   return waitOn(view, { storeName: definition.name, storeId: id }, options, async (waiting) => {
+    const { entry } = waiting;
     const attempt = { ...request, signal: waiting.signal };
-    let asksReceipts = true;
-    for (;;) {
-      const outcome = await despiteOwnerLoss(view, waiting, () => attemptTake(loop, attempt, "wait", asksReceipts));
+    const wasKnown = entry.sequence >= 0;
+    for (let isFirst = true; ; isFirst = false) {
+      // After the first try the commit itself would find a receipt.
+      const outcome = await despiteOwnerLoss(view, waiting, () => attemptTake(loop, attempt, "wait", isFirst));
       if (outcome.matched) return outcome;
-      asksReceipts = false; // From here on the commit itself would find one.
-      await nextChange(view, waiting, outcome.sequence, outcome.readPaths);
+      // What was cached may be behind; one reading, shared by all who begin to wait, makes it good.
+      if (isFirst && wasKnown)
+        await despiteOwnerLoss(view, waiting, () => abortable(view.readAnew(entry), waiting.signal));
+      await nextChange(view, waiting, outcome.snapshot, outcome.readPaths);
     }
   });
 }
@@ -72,17 +78,16 @@ function attemptTake<State, R>(
     repeat: ([recorded]) => recorded as Taken<R>, // What takeResult wrote.
     attempt: async ([base]) => {
       if (base === undefined) throw new RangeError("A take has one store.");
-      const { snapshot, sequence } = base;
+      const { snapshot } = base;
       const isAbsent = snapshot === null && ifMissing === "wait";
       const state: State = await (isAbsent ? loop.view.initialOf(definition, id) : baseState(definition, base));
       const taking = applyTake(state, selector, claim);
       if (!taking.matched) {
-        const missed = { matched: false, sequence, readPaths: taking.readPaths } as const;
-        if (snapshot !== null || isAbsent) {
-          return {
-            answer: { ...missed, instanceId: snapshot?.instanceId ?? "", version: snapshot?.version ?? 0 },
-            ifFresh: true,
-          };
+        const missed = { matched: false, snapshot, readPaths: taking.readPaths } as const;
+        if (isAbsent) return { answer: { ...missed, instanceId: "", version: 0 } };
+        if (snapshot !== null) {
+          const answer = { ...missed, instanceId: snapshot.instanceId, version: snapshot.version };
+          return ifMissing === "wait" ? { answer } : { answer, ifFresh: true };
         }
         const creation = await creationOf(definition, base);
         return { writes: [creation], result: { ...missed, instanceId: creation.after?.instanceId ?? "", version: 0 } };

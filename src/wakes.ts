@@ -9,7 +9,7 @@
  * W3  No delivery waits for another: each wake is claimed when it is asked for, and not before, so that other clients
  *     get those that this one has no hand free for.
  */
-import { abortable, limitedBy } from "./abort.js";
+import { abortable } from "./abort.js";
 import { despiteOwnerLoss } from "./observation.js";
 import type { Wake } from "./protocol/connector.js";
 import { MAX_PAGE } from "./protocol/limits.js";
@@ -45,9 +45,8 @@ export class WakeFeed {
   }
 
   async *read(source: AbortSignal | undefined): AsyncGenerator<StoreWake, undefined, undefined> {
-    const { closed, follower } = this.#view;
-    const limit = limitedBy(closed, source);
-    const release = follower.hold();
+    const { follower } = this.#view;
+    const limit = this.#view.limit(source);
     const mine = new Map<string, StoreWake>();
     let look = (): void => undefined;
     const reader = (): void => look();
@@ -68,8 +67,7 @@ export class WakeFeed {
       }
     } finally {
       this.#claims.readers.delete(reader);
-      release();
-      limit.abort();
+      limit.end();
       // Not awaited: should it fail, the claims end with this client's session.
       for (const delivery of mine.values()) delivery.release().catch(() => undefined);
     }
