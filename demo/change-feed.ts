@@ -1,0 +1,73 @@
+/** The live change feed, and the stores it tells of, last changed first. */
+import type { Stores, StoreChange } from "wakeful";
+import { byId, element } from "./element.js";
+import { formatPath } from "./event-text.js";
+
+const CHANGES_SHOWN = 40;
+const STORES_SHOWN = 8;
+/** Milliseconds between two drawings: an import commits faster than anyone reads. */
+const DRAW_EVERY = 250;
+
+export class ChangeFeed {
+  readonly #stores: Stores;
+  readonly #onSequence: (sequence: number) => void;
+  #changes: StoreChange[] = [];
+  /** The last change of each store, the newest first. */
+  #lastOfEach: StoreChange[] = [];
+  #drawing = false;
+
+  constructor(stores: Stores, onSequence: (sequence: number) => void) {
+    this.#stores = stores;
+    this.#onSequence = onSequence;
+  }
+
+  /** Follows the feed for as long as the page is there. */
+  async follow(): Promise<void> {
+    for await (const change of this.#stores.changes()) {
+      this.#changes = [change, ...this.#changes.slice(0, CHANGES_SHOWN - 1)];
+      const others = this.#lastOfEach.filter((last) => !isSameStore(last, change));
+      this.#lastOfEach = [change, ...others.slice(0, STORES_SHOWN - 1)];
+      this.#onSequence(change.sequence);
+      this.#drawSoon();
+    }
+  }
+
+  #drawSoon(): void {
+    if (this.#drawing) return;
+    this.#drawing = true;
+    setTimeout(() => {
+      this.#drawing = false;
+      this.#draw();
+    }, DRAW_EVERY);
+  }
+
+  #draw(): void {
+    byId("changes", HTMLElement).replaceChildren(...this.#changes.map(changeRow));
+    byId("stores", HTMLElement).replaceChildren(
+      ...this.#lastOfEach.map(({ storeName, storeId, version, deleted }) =>
+        element(
+          "li",
+          {},
+          element("span", { class: "code" }, `${storeName} ${storeId}`),
+          element("span", { class: "code" }, deleted ? "deleted" : `version ${version}`),
+        ),
+      ),
+    );
+  }
+}
+
+function isSameStore(one: StoreChange, other: StoreChange): boolean {
+  return one.storeName === other.storeName && one.storeId === other.storeId;
+}
+
+function changeRow({ sequence, storeName, storeId, version, changedPaths, deleted }: StoreChange): HTMLElement {
+  const paths = changedPaths.slice(0, 3).map(formatPath).join(", ");
+  const more = changedPaths.length > 3 ? ` and ${changedPaths.length - 3} more` : "";
+  return element(
+    "li",
+    { class: "code" },
+    element("span", { class: "sequence" }, String(sequence)),
+    element("span", {}, `${storeName} ${storeId} ${deleted ? "deleted" : `v${version}`}`),
+    element("span", { class: "paths" }, deleted ? "" : paths + more),
+  );
+}
