@@ -1,0 +1,4 @@
+declare module "*/README.md?raw" {
+  const text: string;
+  export default text;
+}
