@@ -139,9 +139,14 @@ export async function openOpfsDatabase(sqlite: Sqlite, { name, durability }: Opf
     database.prepareStorage(durability);
     return database;
   } catch (error) {
-    if (database === undefined) pool.pauseVfs();
-    else database.close();
-    throw failureOf(error, sqlite.platformErrors.get(pool.vfsName));
+    const failure = failureOf(error, sqlite.platformErrors.get(pool.vfsName));
+    try {
+      if (database === undefined) pool.pauseVfs();
+      else database.close();
+    } catch {
+      // A connection that this worker had before keeps the files, and says so in what is thrown here.
+    }
+    throw failure;
   }
 }
 

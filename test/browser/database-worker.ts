@@ -10,7 +10,7 @@ import { type Database, loadSqlite, openOpfsDatabase } from "../../worker/databa
 
 export type DatabaseCommand =
   /** Loads SQLite and opens nothing. */
-  | { readonly type: "load" }
+  | { readonly type: "load"; readonly wasmUrl?: string }
   | { readonly type: "open"; readonly name: string; readonly durability?: Durability; readonly lock?: boolean }
   /** Commits to one store after another until it is stopped from outside, and says so after each. Busy: never yields. */
   | { readonly type: "commit-for-ever"; readonly stateBytes: number; readonly busy: boolean }
@@ -57,7 +57,7 @@ addEventListener("message", (event: MessageEvent<DatabaseCommand>) => {
 async function run(command: DatabaseCommand): Promise<unknown> {
   switch (command.type) {
     case "load":
-      await loadSqlite();
+      await loadSqlite(command.wasmUrl === undefined ? {} : { wasmUrl: command.wasmUrl });
       return null;
     case "open":
       return open(command);
@@ -142,7 +142,8 @@ async function open(command: Extract<DatabaseCommand, { type: "open" }>): Promis
   const sqlite = await loadSqlite();
   if (lock) await holdLock(`test:${name}`);
   const started = performance.now();
-  database = await openOpfsDatabase(sqlite, { name, durability });
+  const opened = await openOpfsDatabase(sqlite, { name, durability });
+  database = opened;
   host = createStoreHost(database, { clock: Date.now, publish: () => {} });
   return {
     openedIn: performance.now() - started,

@@ -55,3 +55,31 @@ test("a worker that closed the database can open it again", async () => {
   await worker.run({ type: "close" });
   expect(await worker.open(name, { lock: false })).toMatchObject({ epoch: 2, head: 2 });
 });
+
+test("a worker that opens what it has open already is told so, and goes on with what it has", async () => {
+  const worker = spawn();
+  const name = newName();
+  await worker.open(name);
+  await worker.run({ type: "measure", count: 2, stateBytes: 10 });
+  await expect(worker.open(name, { lock: false })).rejects.toMatchObject({ reason: "busy" });
+  await worker.run({ type: "measure", count: 2, stateBytes: 10 });
+  expect(await worker.select("SELECT max(sequence) AS head FROM changes")).toEqual([{ head: 4 }]);
+});
+
+test("tabs 1: two databases of one origin share nothing, and are open at the same time", async () => {
+  const [one, other] = [spawn(), spawn()];
+  const [first, second] = [await one.open(newName()), await other.open(newName())];
+  await one.run({ type: "measure", count: 2, stateBytes: 10 });
+  expect(await other.select("SELECT * FROM stores")).toEqual([]);
+  expect(first.databaseId).not.toBe(second.databaseId);
+});
+
+test("SQLite that cannot be loaded is an error that says where to look, and loading again can succeed", async () => {
+  const worker = spawn();
+  await expect(worker.run({ type: "load", wasmUrl: "/nowhere/sqlite3.wasm" })).rejects.toMatchObject({
+    code: "storage-unavailable",
+    message: expect.stringContaining("wasmUrl"),
+  });
+  await worker.run({ type: "load" });
+  expect(await worker.open(newName())).toMatchObject({ journalMode: "wal" });
+});
