@@ -12,9 +12,9 @@ const types = {
 /** Answers the address and a function that ends the server. */
 export async function serveFolder(folder, headers = {}) {
   const server = createServer((request, response) => {
-    // A URL has its dots resolved: no path leads out of the folder.
+    // A URL has its dots resolved, and what is encoded stays so: no path leads out of the folder.
     const { pathname } = new URL(request.url ?? "/", "http://localhost");
-    const path = join(folder, pathname === "/" ? "index.html" : decodeURIComponent(pathname));
+    const path = join(folder, pathname === "/" ? "index.html" : pathname);
     if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return void response.writeHead(404).end();
     response.writeHead(200, { "content-type": types[extname(path)] ?? "application/octet-stream", ...headers });
     createReadStream(path).pipe(response);
