@@ -1,8 +1,8 @@
 /** Calls with a step id, through a client (stores 9, 18). */
 import { expect } from "vitest";
-import type { CasStoreClient } from "../../src/cas-store-client.js";
 import type { StepId } from "../../src/protocol/connector.js";
 import { ExecutionForgottenError, InvalidArgumentError, ReceiptMismatchError } from "../../src/protocol/errors.js";
+import type { StoreClient } from "../../src/store-client.js";
 import { type Board, Boards, expectRefused, head, openClient } from "./client.js";
 import { type ConformanceCase, restart } from "./conformance-case.js";
 
@@ -10,7 +10,7 @@ const address = { definition: Boards, id: "a" };
 const stepId: StepId = { executionId: "E", stepKey: "step" };
 
 /** Each kind of call with a step id. `onCallback` hears of every callback that runs. */
-function callsOf(client: CasStoreClient, onCallback: () => void): Record<string, (step: StepId) => Promise<unknown>> {
+function callsOf(client: StoreClient, onCallback: () => void): Record<string, (step: StepId) => Promise<unknown>> {
   const edit = (draft: { count: number }): void => {
     onCallback();
     draft.count += 1;

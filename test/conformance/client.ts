@@ -1,8 +1,8 @@
 /** A client over the connector under test, and the definitions that client cases use. */
 import { expect, vi } from "vitest";
-import { CasStoreClient } from "../../src/cas-store-client.js";
 import { defineStore, type StoreDefinition } from "../../src/define-store.js";
 import type { StoreConnector } from "../../src/protocol/connector.js";
+import { createStores, type Stores } from "../../src/stores.js";
 import type { ConformanceDatabase } from "./conformance-case.js";
 import { PATIENCE_MS } from "./event-log.js";
 
@@ -46,7 +46,7 @@ export function boardsNamed(name: string, initial: (id: string) => Board = () =>
 }
 
 export interface TestClient {
-  readonly client: CasStoreClient;
+  readonly client: Stores;
   readonly connector: StoreConnector;
 }
 
@@ -57,7 +57,7 @@ export async function openClient(
 ): Promise<TestClient> {
   const session = await database.connect();
   const connector = { ...session, ...change(session) };
-  return { client: new CasStoreClient(connector), connector };
+  return { client: createStores(connector), connector };
 }
 
 /** What a rejected call rejected with. */

@@ -26,6 +26,7 @@ import { changeCases } from "./changes.js";
 import { callbackCases } from "./client-callbacks.js";
 import { creationCases } from "./client-creation.js";
 import { definitionCases } from "./client-definitions.js";
+import { feedCases } from "./client-feeds.js";
 import { observingCases } from "./client-observing.js";
 import { stepCases } from "./client-steps.js";
 import { takeCases } from "./client-takes.js";
@@ -74,6 +75,7 @@ export const conformanceCases: Readonly<Record<string, readonly ConformanceCase[
   "client: watching": observingCases,
   "client: transactions": transactionCases,
   "client: definition versions": definitionCases,
+  "client: feeds, events and closing": feedCases,
 };
 
 /**
