@@ -31,21 +31,14 @@ export function encodeDurable(
 ): { status: "encoded"; canonical: string } | { status: "invalid"; path: StorePath; message: string } {
   const encoder = new Encoder();
   try {
-    return { status: "encoded", canonical: encoder.write(encoder.order(value, 0)) };
+    return { status: "encoded", canonical: encoder.write(encoder.order(value)) };
   } catch (error) {
-    if (error instanceof NotDurable) return { status: "invalid", path: error.path, message: error.message };
-    // A proxy's own traps can throw, and a text can exceed what a string can hold.
-    const reason = error instanceof Error ? error.message : "it threw something.";
-    return { status: "invalid", path: encoder.position(), message: `It cannot be read: ${reason}` };
-  }
-}
-
-class NotDurable extends Error {
-  readonly path: StorePath;
-
-  constructor(path: StorePath, message: string) {
-    super(message);
-    this.path = path;
+    // Not only the encoder throws: a proxy's traps can, and so does a text longer than a string can be.
+    return {
+      status: "invalid",
+      path: encoder.path,
+      message: error instanceof Error ? error.message : "Reading it threw.",
+    };
   }
 }
 
@@ -76,64 +69,62 @@ interface Shape {
  * answer otherwise the second time.
  */
 class Encoder {
-  /** The way to where the walk stands; what lies beyond its depth is left over from elsewhere. */
-  readonly #path: Segment[] = [];
-  #depth = 0;
+  /** The way to where the walk stands; where it stopped, once something was thrown. */
+  readonly path: Segment[] = [];
   readonly #ancestors: object[] = [];
   /** The last shape at each depth: the entries of a list mostly look alike. */
   readonly #shapes: Shape[] = [];
   /** Copies of objects that list integer-like keys before lesser ones, and all that holds such a copy. */
   readonly #unlistable = new Set<unknown>();
 
-  order(value: unknown, depth: number): unknown {
+  order(value: unknown): unknown {
     if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
     if (typeof value === "number" && Number.isFinite(value)) return value;
-    if (typeof value !== "object") throw this.#refusal(depth, describe(value));
-    this.#depth = depth;
-    this.#ancestors[depth] = value;
-    for (let above = 0; above < depth; above++) {
-      if (this.#ancestors[above] === value)
-        throw this.#refusal(depth, "A cycle cannot be stored: this object holds itself.");
+    if (typeof value !== "object") throw new Error(describe(value));
+    if (this.#ancestors.includes(value)) throw new Error("A cycle cannot be stored: this object holds itself.");
+    if (this.#ancestors.length === MAX_DEPTH) throw new Error(`More than ${MAX_DEPTH} levels cannot be stored.`);
+    if (!isContainer(value)) {
+      throw new Error(`An instance of ${classNameOf(value)} cannot be stored: store plain data.`);
     }
-    if (depth === MAX_DEPTH) throw this.#refusal(depth, `More than ${MAX_DEPTH} levels cannot be stored.`);
-    if (!isContainer(value)) throw this.#refusal(depth, describeInstance(value));
-    return Array.isArray(value) ? this.#orderArray(value, depth) : this.#orderObject(value, depth);
+    this.#ancestors.push(value);
+    const copy = Array.isArray(value) ? this.#orderArray(value) : this.#orderObject(value);
+    this.#ancestors.pop();
+    if (Object.getOwnPropertySymbols(value).length > 0) throw new Error("A symbol cannot be stored as a key.");
+    return copy;
   }
 
-  #orderArray(array: readonly unknown[], depth: number): unknown[] {
+  #orderArray(array: readonly unknown[]): unknown[] {
     const copy: unknown[] = [];
-    for (let index = 0; index < array.length; index++) copy.push(this.#orderProperty(array, index, depth, copy));
+    for (let index = 0; index < array.length; index++) copy.push(this.#orderProperty(array, index, copy));
     // The elements come first, then `length`, then what should not be there.
     const extra = Object.getOwnPropertyNames(array)[copy.length + 1];
-    if (extra !== undefined)
-      throw this.#refusal(depth, "An array cannot be stored with properties beside its elements.", extra);
-    this.#refuseSymbols(array, depth);
-    return copy;
+    if (extra === undefined) return copy;
+    this.path.push(extra);
+    throw new Error("An array cannot be stored with properties beside its elements.");
   }
 
-  #orderObject(object: object, depth: number): Container {
-    const names = Object.getOwnPropertyNames(object);
-    const { ordered, listable } = this.#shapeOf(names, depth);
+  #orderObject(object: object): Container {
     const copy: Container = {};
-    for (const key of ordered) setOwn(copy, key, this.#orderProperty(object, key, depth, copy));
+    const { ordered, listable } = this.#shapeOf(Object.getOwnPropertyNames(object));
+    for (const key of ordered) setOwn(copy, key, this.#orderProperty(object, key, copy));
     if (!listable) this.#unlistable.add(copy);
-    this.#refuseSymbols(object, depth);
     return copy;
   }
 
-  #orderProperty(container: object, key: Segment, depth: number, copy: object): unknown {
-    this.#path[depth] = key;
+  #orderProperty(container: object, key: Segment, copy: object): unknown {
+    this.path.push(key);
     const property = Object.getOwnPropertyDescriptor(container, key);
-    if (!property) throw this.#refusal(depth, "A hole in an array cannot be stored.", key);
-    if (property.get || property.set)
-      throw this.#refusal(depth, "A getter or setter cannot be stored: store its value.", key);
-    if (!property.enumerable) throw this.#refusal(depth, "A property that is not enumerable cannot be stored.", key);
-    const ordered = this.order(property.value, depth + 1);
+    if (!property) throw new Error("A hole in an array cannot be stored.");
+    if (property.get || property.set) throw new Error("A getter or setter cannot be stored: store its value.");
+    if (!property.enumerable) throw new Error("A property that is not enumerable cannot be stored.");
+    const ordered = this.order(property.value);
+    this.path.pop();
     if (this.#unlistable.size > 0 && this.#unlistable.has(ordered)) this.#unlistable.add(copy);
     return ordered;
   }
 
-  #shapeOf(keys: readonly string[], depth: number): Shape {
+  #shapeOf(keys: readonly string[]): Shape {
+    const depth = this.path.length;
     const last = this.#shapes[depth];
     if (last?.keys.length === keys.length && keys.every((key, index) => key === last.keys[index])) return last;
     const ordered = [...keys].sort();
@@ -141,30 +132,13 @@ class Encoder {
     return (this.#shapes[depth] = { keys, ordered, listable });
   }
 
-  #refuseSymbols(container: object, depth: number): void {
-    if (Object.getOwnPropertySymbols(container).length > 0)
-      throw this.#refusal(depth, "A symbol cannot be stored as a key.");
-  }
-
-  #refusal(depth: number, message: string, key?: Segment): NotDurable {
-    const path = this.#path.slice(0, depth);
-    return new NotDurable(key === undefined ? path : [...path, key], message);
-  }
-
-  /** Where the walk stands. */
-  position(): StorePath {
-    return this.#path.slice(0, this.#depth);
-  }
-
   /** The text of what `order` returned. */
   write(ordered: unknown): string {
     if (!this.#unlistable.has(ordered)) return JSON.stringify(ordered);
     if (Array.isArray(ordered)) return `[${ordered.map((element) => this.write(element)).join(",")}]`;
     const object = ordered as Container; // Only copies of arrays and objects are unlistable.
-    const entries = Object.keys(object)
-      .sort()
-      .map((key) => `${JSON.stringify(key)}:${this.write(object[key])}`);
-    return `{${entries.join(",")}}`;
+    const keys = Object.keys(object).sort();
+    return `{${keys.map((key) => `${JSON.stringify(key)}:${this.write(object[key])}`).join(",")}}`;
   }
 }
 
@@ -188,10 +162,6 @@ function describe(value: unknown): string {
   if (value === undefined) return "undefined cannot be stored: leave the key out, or store null.";
   if (typeof value === "number") return `${value} cannot be stored: JSON has finite numbers only.`;
   return `A ${typeof value} cannot be stored.`;
-}
-
-function describeInstance(value: object): string {
-  return `An instance of ${classNameOf(value)} cannot be stored: store plain data.`;
 }
 
 /** Asks data properties only, since a getter must not run. */
