@@ -5,10 +5,7 @@ import { DraftMisuseError } from "./protocol/errors.js";
  *
  * @throws DraftMisuseError naming the callback
  */
-export function refuseThenable(
-  returned: unknown,
-  callback: "updater" | "selector" | "claim" | "initial" | "migrate",
-): void {
+export function refuseThenable(returned: unknown, callback: "updater" | "selector" | "claim" | "initial"): void {
   const isObjectLike = (typeof returned === "object" && returned !== null) || typeof returned === "function";
   if (!isObjectLike || !("then" in returned) || typeof returned.then !== "function") return;
   // The callback will fail once it touches what was closed behind it; that must not surface as an unhandled rejection.

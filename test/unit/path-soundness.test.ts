@@ -159,6 +159,34 @@ test(
   timeout,
 );
 
+test(
+  "stores 29: folding loses no change: among 400 entries, what was read and changed is told",
+  () => {
+    const indices = fc.uniqueArray(fc.nat({ max: 399 }), { maxLength: 400, size: "max" });
+    const base = { list: Array.from({ length: 400 }, (_, id) => ({ id, seen: 0 })), other: { seen: 0 } };
+    fc.assert(
+      fc.property(indices, indices, fc.boolean(), (read, changed, isOtherChanged) => {
+        const { changedPaths } = applyUpdater(base, (draft) => {
+          for (const index of changed) draft.list[index]!.seen = 1;
+          if (isOtherChanged) draft.other.seen = 1;
+        });
+        const { readPaths } = runSelector(base, ({ list, other }) => [
+          other.seen,
+          ...read.map((index) => list[index]?.seen),
+        ]);
+        const isTouched = isOtherChanged || read.some((index) => changed.includes(index));
+        expect(changedPaths.length).toBeLessThanOrEqual(256);
+        expect(readPaths.length).toBeLessThanOrEqual(256);
+        expect(anyPathsIntersect(readPaths, changedPaths) || !isTouched).toBe(true);
+        // Whoever reads elsewhere is never woken by the list, however much of it folds.
+        expect(anyPathsIntersect([["other"]], changedPaths)).toBe(isOtherChanged);
+      }),
+      { numRuns: 100 * effort },
+    );
+  },
+  timeout,
+);
+
 /** What went wrong, if the results differ and the paths do not tell. */
 function missedWake(base: unknown, next: unknown, changedPaths: StorePath[], looks: readonly Look[]): unknown {
   const before = runSelector(base, (state) => runLooks(looks, state));
