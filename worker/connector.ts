@@ -9,18 +9,26 @@
  * H2  What writes does so in one transaction; `publish` is called after COMMIT and never before, changes before wakes.
  * H3  After a transaction was rolled back, what modules keep in memory is read anew before the next call.
  * H4  A request is checked whole before anything is read or written.
+ * H5  Commits of a group are one transaction, and none is answered before its COMMIT. If that fails, nothing of it stands
+ *     and they run again alone, in order, each answered from its record or receipt should it have been applied after all.
  */
 import type {
   ChangesReading,
-  CommitOutcome,
   AppliedStep,
+  CommitOutcome,
+  CommitRequest,
   StoreReading,
   WaiterOutcome,
   Wake,
 } from "../src/protocol/connector.js";
-import { ClosedError, InvalidArgumentError, ProtocolViolationError } from "../src/protocol/errors.js";
+import {
+  ClosedError,
+  InvalidArgumentError,
+  OutcomeUnknownError,
+  ProtocolViolationError,
+} from "../src/protocol/errors.js";
 import type { StoreEvent } from "../src/protocol/events.js";
-import type { StoreMethod } from "../src/protocol/wire.js";
+import type { CallNumber, StoreMethod } from "../src/protocol/wire.js";
 import { createChanges } from "./changes.js";
 import {
   checkAcknowledgement,
@@ -35,11 +43,12 @@ import {
   checkWaiterRegistration,
 } from "./check-request.js";
 import { Claims } from "./claims.js";
-import { applyCommit, type Tables } from "./commit.js";
+import { applyCommit, type CommitResult, type Tables } from "./commit.js";
 import type { Database } from "./database.js";
 import { createLedger } from "./ledger.js";
 import { beginEpoch } from "./meta.js";
 import { migrate } from "./migrations.js";
+import { createSessionRecords, type SessionRecords } from "./session-records.js";
 import { createStores } from "./stores.js";
 import { createWaiters } from "./waiters.js";
 import { createWakes } from "./wakes.js";
@@ -68,15 +77,35 @@ export interface StoreHost {
   /**
    * Runs one call of a session and answers its outcome.
    *
+   * @param sent which call of its client it is; omitted: it is never sent again, and leaves no record for that
    * @throws WakefulError of every kind that the storage and the request give rise to; nothing was written then
    */
-  call(session: string, method: StoreMethod, body: unknown): unknown;
-  /** Gives back what the session has claimed. */
+  call(session: string, method: StoreMethod, body: unknown, sent?: CallNumber): unknown;
+  /** Runs commits, of any sessions, as one group (H5). Answers one outcome or failure for each, in their order. */
+  commitAll(calls: readonly CommitCall[]): readonly Settled[];
+  /** The session's client is gone, as far as is known: gives back what it has claimed. */
   endSession(session: string): void;
+  /** The session's client asks about none of its commits any more. */
+  removeSession(session: string): void;
+  /** Removes what ended more than `milliseconds` ago and is not alive now. */
+  removeEndedSessions(milliseconds: number, isAlive: (session: string) => boolean): void;
+  /** Sessions of which no owner knows that they ended. */
+  standingSessions(): readonly string[];
   setChangesLimit(limit: number): void;
   /** Later calls throw ClosedError. Leaves the database open. Idempotent. */
   close(): void;
 }
+
+/** One commit of one session. */
+export interface CommitCall {
+  readonly session: string;
+  readonly body: unknown;
+  readonly sent?: CallNumber | undefined;
+}
+
+export type Settled =
+  | { readonly status: "done"; readonly value: CommitOutcome }
+  | { readonly status: "failed"; readonly error: unknown };
 
 /**
  * Migrates the database and answers calls on it as its next owner.
@@ -95,6 +124,7 @@ class DatabaseHost implements StoreHost {
   readonly #clock: () => number;
   readonly #publish: (event: StoreEvent) => void;
   readonly #tables: Tables;
+  readonly #sessions: SessionRecords;
   readonly #claims = new Claims();
   #closed = false;
 
@@ -111,6 +141,7 @@ class DatabaseHost implements StoreHost {
       wakes: createWakes(database),
       changes: createChanges(database, changesLimit),
     };
+    this.#sessions = createSessionRecords(database);
   }
 
   head(): number {
@@ -121,13 +152,13 @@ class DatabaseHost implements StoreHost {
     this.#tables.changes.setLimit(checkChangesLimit(limit));
   }
 
-  call(session: string, method: StoreMethod, body: unknown): unknown {
-    if (this.#closed) throw new ClosedError("This owner has closed: ask the next one.");
+  call(session: string, method: StoreMethod, body: unknown, sent?: CallNumber): unknown {
+    this.#throwIfClosed();
     switch (method) {
       case "readStore":
         return this.#readStore(body);
       case "commit":
-        return this.#commit(session, body);
+        return this.#commit({ session, body, sent });
       case "getAppliedStoreStep":
         return this.#getAppliedStep(body);
       case "listStores":
@@ -149,8 +180,51 @@ class DatabaseHost implements StoreHost {
     }
   }
 
+  commitAll(calls: readonly CommitCall[]): readonly Settled[] {
+    this.#throwIfClosed();
+    const checked = calls.map((call) => attempt(() => ({ call, request: checkCommitRequest(call.body) })));
+    const group = checked.flatMap((each) => (each.status === "done" ? [each.value] : []));
+    let results: readonly CommitResult[] | null = null;
+    if (group.length > 1) {
+      const now = this.#clock();
+      const together = attempt(() => this.#write(() => group.map((each) => this.#apply({ ...each, now }))));
+      if (together.status === "done") {
+        results = together.value;
+        this.#announce(results);
+      }
+    }
+    // Alone: a group of one, or one that failed, whose COMMIT may have been applied after all (H5).
+    const wasTried = group.length > 1;
+    let next = 0;
+    return checked.map((each): Settled => {
+      if (each.status === "failed") return each;
+      const result = results?.[next++];
+      if (result !== undefined) return { status: "done", value: result.outcome };
+      const { call } = each.value;
+      return attempt(() => this.#commit(wasTried ? sentAgain(call) : call));
+    });
+  }
+
   endSession(session: string): void {
-    if (!this.#closed) this.#announceWakes(this.#tables.wakes.standing(this.#claims.releaseAll(session)));
+    if (this.#closed) return;
+    this.#announceWakes(this.#tables.wakes.standing(this.#claims.releaseAll(session)));
+    const now = this.#clock();
+    this.#write(() => this.#sessions.end(session, now));
+  }
+
+  removeSession(session: string): void {
+    this.#throwIfClosed();
+    this.#write(() => this.#sessions.remove(session));
+  }
+
+  removeEndedSessions(milliseconds: number, isAlive: (session: string) => boolean): void {
+    if (this.#closed) return;
+    const before = this.#clock() - milliseconds;
+    this.#write(() => this.#sessions.removeEnded(before, isAlive));
+  }
+
+  standingSessions(): readonly string[] {
+    return this.#sessions.standing();
   }
 
   close(): void {
@@ -162,13 +236,32 @@ class DatabaseHost implements StoreHost {
     return { sequence: this.head(), snapshot: this.#tables.stores.read(key) };
   }
 
-  #commit(session: string, body: unknown): CommitOutcome {
-    const request = checkCommitRequest(body);
-    const context = { origin: session, now: this.#clock() };
-    const { outcome, changes, woken } = this.#write(() => applyCommit(this.#tables, request, context));
-    if (changes.length > 0) this.#publish({ type: "commit", epoch: this.epoch, changes });
-    this.#announceWakes(woken);
-    return outcome;
+  #commit(call: CommitCall): CommitOutcome {
+    const request = checkCommitRequest(call.body);
+    const now = this.#clock();
+    const result = this.#write(() => this.#apply({ call, request, now }));
+    this.#announce([result]);
+    return result.outcome;
+  }
+
+  /** Call it inside a transaction. */
+  #apply({ call, request, now }: CheckedCommit & { readonly now: number }): CommitResult {
+    const { session } = call;
+    // A receipt answers for an operation with a step, and longer; only what has none needs the session's record.
+    const sent = request.operations.some(({ step }) => step === undefined) ? call.sent : undefined;
+    if (sent !== undefined && this.#sessions.isSettled(session, sent.number)) {
+      throw new ProtocolViolationError("A message arrived again after its call was settled. Nothing was written.");
+    }
+    if (sent !== undefined && sent.attempt !== "first") {
+      const sequence = this.#sessions.find(session, sent.number);
+      if (sequence !== undefined) return { outcome: { status: "committed", sequence }, changes: [], woken: [] };
+      if (sent.attempt === "returning" && !this.#sessions.has(session)) throw outcomeUnknown();
+    }
+    const result = applyCommit(this.#tables, request, { origin: session, now });
+    if (sent !== undefined && result.outcome.status === "committed") {
+      this.#sessions.record(session, sent.number, sent.acknowledged, result.outcome.sequence);
+    }
+    return result;
   }
 
   #getAppliedStep(body: unknown): AppliedStep {
@@ -253,6 +346,17 @@ class DatabaseHost implements StoreHost {
     this.#claims.drop(executionId);
   }
 
+  /** One event for all, so that a group costs its listeners as much as one commit. */
+  #announce(results: readonly CommitResult[]): void {
+    const changes = results.flatMap((result) => result.changes);
+    if (changes.length > 0) this.#publish({ type: "commit", epoch: this.epoch, changes });
+    this.#announceWakes([...new Set(results.flatMap(({ woken }) => woken))]);
+  }
+
+  #throwIfClosed(): void {
+    if (this.#closed) throw new ClosedError("This owner has closed: ask the next one.");
+  }
+
   #announceWakes(executionIds: readonly string[]): void {
     if (executionIds.length > 0) this.#publish({ type: "wake", epoch: this.epoch, executionIds });
   }
@@ -270,11 +374,37 @@ class DatabaseHost implements StoreHost {
     try {
       this.#tables.changes.reload();
       this.#tables.waiters.recount();
+      this.#sessions.reload();
     } catch {
       // The database cannot be read either. What failed first is thrown; this owner is of no more use.
       this.close();
     }
   }
+}
+
+interface CheckedCommit {
+  readonly call: CommitCall;
+  readonly request: CommitRequest;
+}
+
+function sentAgain(call: CommitCall): CommitCall {
+  return call.sent?.attempt === "first" ? { ...call, sent: { ...call.sent, attempt: "again" } } : call;
+}
+
+function attempt<T>(
+  work: () => T,
+): { readonly status: "done"; readonly value: T } | { readonly status: "failed"; readonly error: unknown } {
+  try {
+    return { status: "done", value: work() };
+  } catch (error) {
+    return { status: "failed", error };
+  }
+}
+
+function outcomeUnknown(): OutcomeUnknownError {
+  return new OutcomeUnknownError(
+    "This page was away for so long that its session was removed, and a write that it had sent before may or may not have been applied: read the store to find out.",
+  );
 }
 
 function checkChangesLimit(limit: number): number {

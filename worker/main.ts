@@ -9,26 +9,25 @@ const tell = (notice: WorkerNotice): void => self.postMessage(notice);
 let begun: { readonly start: StartCommand; readonly port: MessagePort } | null = null;
 let owner: Owner | null = null;
 let epoch = 0;
-let sqlite: Promise<Sqlite> | null = null;
 let seeking = false;
 let giveUp: (() => void) | null = null;
 const stop = new AbortController();
 
-function load({ wasmUrl }: StartCommand): Promise<Sqlite> {
-  if (sqlite !== null) return sqlite;
-  const loading = loadSqlite(wasmUrl === null ? {} : { wasmUrl });
-  sqlite = loading;
-  loading.catch(() => {
-    sqlite = null; // A failed download may go well the next time.
+const load = ({ wasmUrl }: StartCommand): Promise<Sqlite> => loadSqlite(wasmUrl === null ? {} : { wasmUrl });
+
+/** Ends this worker in the task after this one, so that replies still leave. Its page notices, and starts another. */
+function end(): void {
+  setTimeout(() => {
+    owner?.close();
+    self.close();
   });
-  return loading;
 }
 
 /** Runs while the owner lock is held; when it returns, the lock is free. */
 async function own(): Promise<void> {
   if (begun === null || stop.signal.aborted) return;
   try {
-    owner = await Owner.open(await load(begun.start), begun.start, epoch);
+    owner = await Owner.open(await load(begun.start), begun.start, epoch, end);
   } catch (error) {
     return tell({ type: "failed", error: toWire(error) });
   }

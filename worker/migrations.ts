@@ -92,6 +92,21 @@ const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (sequence, position)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- Clients that have committed without a step id, and those commits that they may still ask about.
+  CREATE TABLE sessions (
+    session TEXT NOT NULL PRIMARY KEY,
+    ended_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX sessions_by_end ON sessions (ended_at);
+
+  CREATE TABLE session_calls (
+    session TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    PRIMARY KEY (session, number)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** The `user_version` of a database that this build has migrated. */

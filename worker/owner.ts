@@ -6,11 +6,12 @@
  * O2  Nothing that arrives on the event channel makes it write: a hello registers a session, and only a registered
  *     session can call, on links of its own.
  * O3  Memory takes the place of OPFS only if the page allowed it and only where OPFS is unsupported or blocked.
+ * O4  When the database can no longer tell what is in it (a COMMIT of unknown outcome), this owner gives up: the next one
+ *     opens the file anew and decides from the records.
  */
-import { StorageFullError, StorageUnavailableError, toWire } from "../src/protocol/errors.js";
+import { StorageFullError, StorageUnavailableError } from "../src/protocol/errors.js";
 import type { StoreEvent } from "../src/protocol/events.js";
 import {
-  type CallReply,
   type CallRequest,
   type ChannelMessage,
   type HelloMessage,
@@ -19,11 +20,18 @@ import {
   VERSIONS,
   type WorkerCommand,
 } from "../src/protocol/wire.js";
+import { CallQueue } from "./call-queue.js";
 import { type EventChannel, openEventChannel, openSessionChannel } from "./channel.js";
 import { createStoreHost, type StoreHost } from "./connector.js";
 import { type Database, openMemoryDatabase, openOpfsDatabase, type Sqlite } from "./database.js";
 import type { MessageEndpoint } from "./endpoint.js";
 import { Sessions } from "./sessions.js";
+
+/**
+ * Milliseconds for which a client that is gone may come back (from the back/forward cache, from a machine's sleep) and
+ * still learn what became of its last writes.
+ */
+const SESSION_BOUND = 10 * 60_000;
 
 export type StartCommand = Extract<WorkerCommand, { type: "start" }>;
 
@@ -33,17 +41,21 @@ interface Opened {
 }
 
 export class Owner {
+  readonly #giveUp: () => void;
   readonly #name: string;
   readonly #page: string;
   readonly #database: Database;
   #storage: StorageDescription;
   readonly #host: StoreHost;
   readonly #channel: EventChannel;
+  readonly #calls: CallQueue;
   readonly #sessions: Sessions;
+  readonly #sweep: ReturnType<typeof setInterval>;
   /** Messages dropped because they were not of the protocol. */
   dropped = 0;
 
-  private constructor(start: StartCommand, epoch: number, { database, storage }: Opened) {
+  private constructor(start: StartCommand, epoch: number, { database, storage }: Opened, giveUp: () => void) {
+    this.#giveUp = giveUp;
     this.#name = start.name;
     this.#page = start.session;
     this.#database = database;
@@ -51,31 +63,41 @@ export class Owner {
     const drop = (): void => {
       this.dropped += 1;
     };
-    this.#channel = openEventChannel(start.name, (message) => this.#receive(message), drop);
     this.#host = createStoreHost(database, {
       clock: Date.now,
       epoch,
       ...(start.changesLimit === null ? {} : { changesLimit: start.changesLimit }),
       publish: (event) => this.#publish(event),
     });
+    this.#channel = openEventChannel(start.name, (message) => this.#receive(message), drop);
+    this.#calls = new CallQueue({
+      epoch: this.#host.epoch,
+      run: (request) => this.#run(request),
+      commitAll: (calls) => this.#host.commitAll(calls),
+      failed: (error) => this.#afterFailure(error),
+    });
     this.#sessions = new Sessions({
       name: start.name,
       epoch: this.#host.epoch,
-      call: (request) => this.#call(request),
+      call: (request) => this.#calls.call(request),
       drop,
       ended: (session) => this.#host.endSession(session),
     });
+    for (const session of this.#host.standingSessions()) this.#sessions.watch(session);
+    this.#sweepSessions();
+    this.#sweep = setInterval(() => this.#sweepSessions(), SESSION_BOUND);
   }
 
   /**
    * Opens the database; the caller holds the owner lock.
    *
    * @param epoch highest epoch heard of: this owner numbers itself above it
+   * @param giveUp is called when this owner must not go on
    */
-  static async open(sqlite: Sqlite, start: StartCommand, epoch: number): Promise<Owner> {
+  static async open(sqlite: Sqlite, start: StartCommand, epoch: number, giveUp: () => void): Promise<Owner> {
     const opened = await openDatabase(sqlite, start);
     try {
-      return new Owner(start, epoch, opened);
+      return new Owner(start, epoch, opened, giveUp);
     } catch (error) {
       opened.database.close();
       throw error;
@@ -92,30 +114,43 @@ export class Owner {
 
   /** A port that the broker brought. The session is registered before, by its hello; otherwise nobody would watch it. */
   link(session: string, epoch: number, port: MessagePort): void {
-    if (epoch === this.#host.epoch && this.#sessions.has(session)) this.#sessions.link(session, port);
+    if (epoch === this.#host.epoch && this.#sessions.isLinked(session)) this.#sessions.link(session, port);
     else port.close();
   }
 
   close(): void {
-    this.#sessions.endAll();
+    clearInterval(this.#sweep);
+    this.#calls.close();
+    this.#sessions.close();
     this.#channel.close();
     this.#host.close();
     this.#database.close();
   }
 
-  // Synchronous up to the reply, so that replies leave in the order in which the calls came.
-  #call(request: CallRequest): Promise<CallReply> {
-    const frame = { epoch: this.#host.epoch, number: request.number };
+  #run({ session, method, body }: CallRequest): unknown {
+    if (method === "describe") return this.#storage;
+    if (method === "leave") return this.#host.removeSession(session);
+    return this.#host.call(session, method, body);
+  }
+
+  #sweepSessions(): void {
     try {
-      const value =
-        request.method === "describe" ? this.#storage : this.#host.call(request.session, request.method, request.body);
-      return Promise.resolve({ ...frame, status: "done", value });
+      this.#host.removeEndedSessions(SESSION_BOUND, (session) => this.#sessions.has(session));
     } catch (error) {
-      if (error instanceof StorageFullError) {
-        this.#channel.post({ type: "storage", epoch: this.#host.epoch, status: "full", reason: error.message });
-      }
-      return Promise.resolve({ ...frame, status: "failed", error: toWire(error) });
+      this.#tellIfFull(error); // Nothing depends on it: the next sweep or the next owner removes them.
     }
+  }
+
+  #afterFailure(error: unknown): boolean {
+    this.#tellIfFull(error);
+    if (this.#database.usable) return true;
+    this.#giveUp(); // O4
+    return false;
+  }
+
+  #tellIfFull(error: unknown): void {
+    if (!(error instanceof StorageFullError)) return;
+    this.#channel.post({ type: "storage", epoch: this.#host.epoch, status: "full", reason: error.message });
   }
 
   #publish(event: StoreEvent): void {
@@ -124,16 +159,15 @@ export class Owner {
 
   #receive(message: ChannelMessage): void {
     if (message.type === "hello") this.#meet(message);
-    else if (message.type === "goodbye" && message.session !== this.#page) this.#sessions.end(message.session);
   }
 
   #meet(hello: HelloMessage): void {
     if (hello.durability === "strict" && this.#storage.kind === "opfs" && this.#storage.durability !== "strict") {
       this.#database.setDurability("strict");
-      this.#storage = { kind: "opfs", durability: "strict" };
+      this.#storage = { kind: "opfs", durability: this.#database.durability };
     }
     if (hello.changesLimit !== null) this.#host.setChangesLimit(hello.changesLimit);
-    if (!this.#sessions.has(hello.session)) {
+    if (!this.#sessions.isLinked(hello.session)) {
       const endpoint: MessageEndpoint = openSessionChannel(this.#name, hello.session);
       this.#sessions.link(hello.session, endpoint);
     }
@@ -158,7 +192,8 @@ async function openDatabase(sqlite: Sqlite, start: StartCommand): Promise<Opened
   const { name, durability, fallback } = start;
   try {
     const database = await openOpfsDatabase(sqlite, { name, durability });
-    return { database, storage: { kind: "opfs", durability } };
+    // Its own word and not what was asked for: without WAL it is always strict.
+    return { database, storage: { kind: "opfs", durability: database.durability } };
   } catch (error) {
     const platformLacksIt =
       error instanceof StorageUnavailableError && (error.reason === "unsupported" || error.reason === "blocked");

@@ -33,41 +33,48 @@ export class Sessions {
     this.#options = options;
   }
 
+  /** Whether it is alive as far as is known. */
   has(session: string): boolean {
     return this.#sessions.has(session);
   }
 
-  /** Lets `session` call by `endpoint`; the first time, also begins to watch whether it lives. */
+  /** Whether it can call. */
+  isLinked(session: string): boolean {
+    return (this.#sessions.get(session)?.links.length ?? 0) > 0;
+  }
+
+  /** Lets `session` call by `endpoint`. */
   link(session: string, endpoint: MessageEndpoint): void {
     const { epoch, call, drop } = this.#options;
-    let entry = this.#sessions.get(session);
-    if (entry === undefined) {
-      entry = { links: [], watch: new AbortController() };
-      this.#sessions.set(session, entry);
-      this.#watch(session, entry);
-    }
-    entry.links.push(exposeCalls(endpoint, { session, epoch }, call, drop));
+    this.watch(session).links.push(exposeCalls(endpoint, { session, epoch }, call, drop));
   }
 
-  #watch(session: string, entry: Session): void {
+  /** Watches whether `session` lives, until it ends. */
+  watch(session: string): Session {
+    const watched = this.#sessions.get(session);
+    if (watched !== undefined) return watched;
+    const entry: Session = { links: [], watch: new AbortController() };
+    this.#sessions.set(session, entry);
     navigator.locks
       .request(sessionLock(this.#options.name, session), { signal: entry.watch.signal }, () => {
-        if (this.#sessions.get(session) === entry) this.end(session);
+        if (this.#sessions.get(session) === entry) this.#end(session, entry);
       })
-      .catch(() => undefined); // Rejects only when `end` aborts it.
+      .catch(() => undefined); // Rejects only when `close` aborts it.
+    return entry;
   }
 
-  /** Idempotent. */
-  end(session: string): void {
-    const entry = this.#sessions.get(session);
-    if (entry === undefined) return;
+  /** Closes all links, since this owner goes. The sessions live on. */
+  close(): void {
+    for (const { links, watch } of this.#sessions.values()) {
+      watch.abort();
+      for (const link of links) link.close();
+    }
+    this.#sessions.clear();
+  }
+
+  #end(session: string, { links }: Session): void {
     this.#sessions.delete(session);
-    entry.watch.abort();
-    for (const link of entry.links) link.close();
+    for (const link of links) link.close();
     this.#options.ended(session);
-  }
-
-  endAll(): void {
-    for (const session of [...this.#sessions.keys()]) this.end(session);
   }
 }

@@ -129,8 +129,7 @@ export class Connection {
     const presence = this.#presence;
     if (presence === null) return;
     this.#presence = null;
-    this.#loseLink();
-    this.#owner = null;
+    this.#loseLink("returning");
     presence.worker.terminate();
     presence.broker?.close();
     presence.events.close();
@@ -170,11 +169,19 @@ export class Connection {
     this.#closed = true;
     this.#pending.fail(closedError(), "unsent");
     await this.#pending.settled(); // P1 bounds this.
+    await this.#leave();
     await this.#presence?.worker.stop(STOP_WITHIN);
-    this.#presence?.events.post({ type: "goodbye", session: this.session });
     this.suspend();
     this.#stopTicking();
     this.#listeners.clear();
+  }
+
+  /** Lets the owner forget what this session has committed. Should the owner be lost now, it forgets it later. */
+  async #leave(): Promise<void> {
+    if (this.#link === null) return;
+    const left = this.#pending.add("leave", null, undefined).catch(() => undefined);
+    this.#pending.send(this.#link);
+    await Promise.race([left, new Promise((resolve) => setTimeout(resolve, STOP_WITHIN))]);
   }
 
   #startWorker(): OwnWorker {
@@ -219,7 +226,7 @@ export class Connection {
   }
 
   #receive(message: ChannelMessage): void {
-    if (message.type === "hello" || message.type === "goodbye") return;
+    if (message.type === "hello") return;
     if (message.epoch < this.#epoch) return this.#drop(); // N1
     this.#silentTicks = 0;
     switch (message.type) {
@@ -266,6 +273,7 @@ export class Connection {
     this.#failure = null;
     const link = openCallLink(open(), owner.epoch, () => this.#drop());
     this.#link = link;
+    if (previous !== null && previous.databaseId !== owner.databaseId) this.#pending.voidSent();
     this.#pending.send(link);
     if (previous !== null && previous.databaseId !== owner.databaseId) this.#emit(lossOf(previous, owner.epoch));
     for (const event of introductionOf({ ...owner, sequence: Math.max(owner.sequence, this.#missed) }))
@@ -284,13 +292,23 @@ export class Connection {
     if (broker === undefined || broker === null) return;
     const slow = this.#link;
     const fast = openCallLink(broker.connect(epoch, this.session), epoch, () => this.#drop());
-    fast.call({ session: this.session, number: 0, acknowledged: 0, epoch, method: "describe", body: null }).then(
-      () => {
-        if (this.#link === slow && slow !== null) this.#link = joinLinks(fast, slow);
-        else fast.close();
-      },
-      () => fast.close(),
-    );
+    fast
+      .call({
+        session: this.session,
+        number: 0,
+        acknowledged: 0,
+        attempt: "first",
+        epoch,
+        method: "describe",
+        body: null,
+      })
+      .then(
+        () => {
+          if (this.#link === slow && slow !== null) this.#link = joinLinks(fast, slow);
+          else fast.close();
+        },
+        () => fast.close(),
+      );
   }
 
   #noteEpoch(epoch: number): void {
@@ -301,10 +319,10 @@ export class Connection {
     this.#presence?.worker.send({ type: "heard", epoch });
   }
 
-  #loseLink(): void {
+  #loseLink(attempt: "again" | "returning" = "again"): void {
     this.#link?.close();
     this.#link = null;
-    this.#pending.lose();
+    this.#pending.lose(attempt);
   }
 
   #fail(error: WakefulError): void {
@@ -338,10 +356,19 @@ export class Connection {
     this.#ticking ??= setInterval(() => {
       this.#silentTicks += 1;
       const limit = Math.max(1, Math.ceil(this.#options.ownerTimeout / TICK));
-      const waiting = this.#pending.tick(limit, this.#silentTicks >= limit, this.#link);
-      if (waiting) this.#hello();
-      else this.#stopTicking();
+      const { waiting, stuck } = this.#pending.tick(limit, this.#silentTicks >= limit);
+      if (!waiting) return this.#stopTicking();
+      if (stuck) this.#relink();
+      this.#hello();
     }, TICK);
+  }
+
+  /** The owner is there, but a call or its reply was lost on the way: what waits is sent again, by another way. */
+  #relink(): void {
+    const link = this.#link;
+    if (link === null || this.#owner?.host !== this.session) return this.#loseLink();
+    this.#pending.lose("again"); // There is no other way to the page's own worker.
+    this.#pending.send(link);
   }
 
   #stopTicking(): void {

@@ -6,8 +6,10 @@
  *
  * P1  Every call settles: with its outcome, with a typed error, or after it was sent again to the next owner.
  * P2  A call that was never sent is never applied; an aborted signal ends it. Once sent, the signal is ignored.
- * P3  When an owner is lost, what can be repeated without being applied twice is sent to the next one; any other
- *     write ends with OutcomeUnknownError.
+ * P3  What was sent to an owner that is lost is sent again to the next one, under the same number: a write that had been
+ *     applied is answered from the session's record and not applied twice. It says so if the session's lock was given up
+ *     in between (`returning`). Only a write to a database that is gone, or to an owner that stays silent, ends with an
+ *     outcome that nobody knows.
  * P4  Time is counted in ticks and not read from a clock, so that a page that slept does not expire what is only late.
  */
 import {
@@ -19,7 +21,7 @@ import {
   type WakefulError,
 } from "../protocol/errors.js";
 import type { CommitRequest } from "../protocol/connector.js";
-import type { CallMethod } from "../protocol/wire.js";
+import type { Attempt, CallMethod } from "../protocol/wire.js";
 import type { CallLink } from "./call-link.js";
 
 interface PendingCall {
@@ -31,12 +33,13 @@ interface PendingCall {
   readonly release: () => void;
   /** Epoch of the owner it was sent to; `null`: it waits for one. */
   sentTo: number | null;
+  attempt: Attempt;
   /** Ticks since it was made, or since it was last sent. */
   ticks: number;
 }
 
-/** Whether applying this call twice is the same as applying it once. */
-function isRepeatable(method: CallMethod, body: unknown): boolean {
+/** Whether applying this call twice is the same as applying it once, whatever the database knows of its session. */
+function isIdempotent(method: CallMethod, body: unknown): boolean {
   if (method !== "commit") return true;
   // A receipt answers a repeated step; a repeated bare creation meets its own row and reports it as a conflict.
   return (body as CommitRequest).operations.every(
@@ -68,12 +71,22 @@ export class PendingCalls {
       const number = ++this.#number;
       const onAbort = (): void => {
         const call = this.#calls.get(number);
-        if (call?.sentTo === null) this.#settle(call).reject(aborted(signal));
+        if (call !== undefined && !wasSent(call)) this.#settle(call).reject(aborted(signal));
       };
       if (signal?.aborted === true) return reject(aborted(signal));
       signal?.addEventListener("abort", onAbort);
       const release = (): void => signal?.removeEventListener("abort", onAbort);
-      this.#calls.set(number, { number, method, body, resolve, reject, release, sentTo: null, ticks: 0 });
+      this.#calls.set(number, {
+        number,
+        method,
+        body,
+        resolve,
+        reject,
+        release,
+        sentTo: null,
+        attempt: "first",
+        ticks: 0,
+      });
     });
   }
 
@@ -85,11 +98,11 @@ export class PendingCalls {
   }
 
   #sendOne(call: PendingCall, link: CallLink): void {
-    const { number, method, body } = call;
+    const { number, method, body, attempt } = call;
     call.sentTo = link.epoch;
     call.ticks = 0;
     const acknowledged = this.#calls.keys().next().value ?? number;
-    link.call({ session: this.#session, number, acknowledged, epoch: link.epoch, method, body }).then(
+    link.call({ session: this.#session, number, acknowledged, attempt, epoch: link.epoch, method, body }).then(
       (reply) => {
         if (this.#calls.get(number) !== call || reply.number !== number) return;
         if (reply.status === "done") this.#settle(call).resolve(reply.value);
@@ -104,14 +117,27 @@ export class PendingCalls {
     );
   }
 
-  /** The owner they were sent to is gone (P3). */
-  lose(): void {
-    for (const call of [...this.#calls.values()]) {
+  /**
+   * The owner they were sent to is gone, or this session gives up its place (P3).
+   *
+   * @param attempt how they are to be sent the next time
+   */
+  lose(attempt: Exclude<Attempt, "first">): void {
+    for (const call of this.#calls.values()) {
+      if (attempt === "returning" && call.attempt === "again") call.attempt = "returning";
       if (call.sentTo === null) continue;
-      if (isRepeatable(call.method, call.body)) {
-        call.sentTo = null;
-        call.ticks = 0;
-      } else this.#settle(call).reject(unknown("The tab that owned the database went away during this write"));
+      call.sentTo = null;
+      call.ticks = 0;
+      if (call.attempt !== "returning") call.attempt = attempt;
+    }
+  }
+
+  /** The database that they were sent to is gone with all its records. What was never sent goes to the next one. */
+  voidSent(): void {
+    for (const call of [...this.#calls.values()]) {
+      if (!wasSent(call)) continue;
+      if (isIdempotent(call.method, call.body)) call.attempt = "first";
+      else this.#settle(call).reject(unknown("The database that this write was sent to is gone."));
     }
   }
 
@@ -120,41 +146,32 @@ export class PendingCalls {
    *
    * @param limit ticks a call may wait
    * @param ownerIsSilent nothing was heard of the owner for as long as that
-   * @returns whether anything waits for an answer
+   * @returns whether calls wait, and whether the owner answers, but not to one of them: its message was lost
    */
-  tick(limit: number, ownerIsSilent: boolean, link: CallLink | null): boolean {
-    let waiting = false;
+  tick(limit: number, ownerIsSilent: boolean): { readonly waiting: boolean; readonly stuck: boolean } {
+    let stuck = false;
     for (const call of [...this.#calls.values()]) {
-      waiting = true;
       call.ticks += 1;
       if (call.ticks < limit) continue;
-      if (call.sentTo === null) {
-        this.#settle(call).reject(
-          new NoOwnerError("No open tab could take the database in time. Nothing was sent; repeat the call."),
-        );
-      } else if (ownerIsSilent) {
-        const repeatable = isRepeatable(call.method, call.body);
-        this.#settle(call).reject(
-          new OwnerUnresponsiveError(
-            "The tab that owns the database does not answer; it may be frozen. Close or wake it, and repeat the call.",
-            { outcome: repeatable ? "repeatable" : "unknown" },
-          ),
-        );
-      } else if (link !== null && isRepeatable(call.method, call.body)) this.#sendOne(call, link);
-      else this.#settle(call).reject(unknown("The owner answers, but not to this write"));
+      if (call.sentTo === null) this.#settle(call).reject(this.#endOf(call, noOwner()));
+      else if (ownerIsSilent) {
+        const outcome = isIdempotent(call.method, call.body) ? "repeatable" : "unknown";
+        this.#settle(call).reject(unresponsive(outcome));
+      } else stuck = true;
     }
-    return waiting;
+    return { waiting: this.#calls.size > 0, stuck };
   }
 
-  /** Ends every call, or only those that were not sent. */
+  /** Ends every call, or only those that were never sent. */
   fail(error: WakefulError, which: "all" | "unsent" = "all"): void {
     for (const call of [...this.#calls.values()]) {
-      if (call.sentTo === null) this.#settle(call).reject(error);
-      else if (which === "all") {
-        const repeatable = isRepeatable(call.method, call.body);
-        this.#settle(call).reject(repeatable ? error : unknown(error.message));
-      }
+      if (which === "all" || !wasSent(call)) this.#settle(call).reject(this.#endOf(call, error));
     }
+  }
+
+  /** What a call ends with that gets no answer any more. */
+  #endOf(call: PendingCall, error: WakefulError): WakefulError {
+    return wasSent(call) && !isIdempotent(call.method, call.body) ? unknown(error.message) : error;
   }
 
   #settle(call: PendingCall): PendingCall {
@@ -163,6 +180,21 @@ export class PendingCalls {
     if (this.#calls.size === 0) this.#onSettled?.();
     return call;
   }
+}
+
+function wasSent({ sentTo, attempt }: PendingCall): boolean {
+  return sentTo !== null || attempt !== "first";
+}
+
+function noOwner(): NoOwnerError {
+  return new NoOwnerError("No open tab could take the database in time. Nothing was written; repeat the call.");
+}
+
+function unresponsive(outcome: "repeatable" | "unknown"): OwnerUnresponsiveError {
+  return new OwnerUnresponsiveError(
+    "The tab that owns the database does not answer; it may be frozen. Close or wake it, and repeat the call.",
+    { outcome },
+  );
 }
 
 function aborted(signal: AbortSignal | undefined): AbortedError {
@@ -175,6 +207,6 @@ function aborted(signal: AbortSignal | undefined): AbortedError {
 
 function unknown(what: string): OutcomeUnknownError {
   return new OutcomeUnknownError(
-    `${what}: it may or may not have been applied. Read the store to find out, or give writes a step id, which makes repeating them safe.`,
+    `${what} A write may or may not have been applied: read the store to find out, or give writes a step id, which makes repeating them safe.`,
   );
 }

@@ -2,6 +2,7 @@
 import type { Change } from "./change.js";
 import type { WireError } from "./errors.js";
 import {
+  ATTEMPTS,
   type BrokerMessage,
   type CallReply,
   type CallRequest,
@@ -90,7 +91,6 @@ const channelChecks: { readonly [Type in ChannelMessage["type"]]: Check<ChannelM
     to: either(is(null), isText),
   }),
   refusal: record({ type: is("refusal"), epoch: isCount, to: isText, error: isWireError }),
-  goodbye: record({ type: is("goodbye"), session: isText }),
   commit: record({ type: is("commit"), epoch: isCount, changes: listOf(isChange) }),
   wake: record({ type: is("wake"), epoch: isCount, executionIds: listOf(isText) }),
   storage: record({
@@ -118,8 +118,9 @@ export const isCallRequest: Check<CallRequest> = record({
   session: isText,
   number: isCount,
   acknowledged: isCount,
+  attempt: is(...ATTEMPTS),
   epoch: isCount,
-  method: is(...STORE_METHODS, "describe" as const),
+  method: is(...STORE_METHODS, "describe" as const, "leave" as const),
   body: () => true,
 });
 

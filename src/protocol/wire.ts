@@ -20,7 +20,7 @@ import type { Durability } from "./events.js";
 /** Raised when a message changes in a way that an older build would misread. */
 export const PROTOCOL_VERSION = 1;
 /** Newest migration of the database that this build knows (worker/migrations.ts). */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 export const LIBRARY_VERSION = "0.1.0";
 
 /** What a build says about itself in its first message. */
@@ -51,14 +51,27 @@ export const STORE_METHODS = [
   "forgetExecution",
 ] as const;
 export type StoreMethod = (typeof STORE_METHODS)[number];
-export type CallMethod = StoreMethod | "describe";
+/** `describe`: what the owner knows of its storage. `leave`: this session asks about none of its commits any more. */
+export type CallMethod = StoreMethod | "describe" | "leave";
 
-export interface CallRequest {
-  readonly session: string;
-  /** Ascending per session, from 1: tells a call that is sent again from a new one. */
+/**
+ * How often a call was sent. `again`: an owner was lost before it answered, and the client held its session's lock all
+ * the time. `returning`: it gave that lock up in between, so that its session may have been removed meanwhile.
+ */
+export const ATTEMPTS = ["first", "again", "returning"] as const;
+export type Attempt = (typeof ATTEMPTS)[number];
+
+/** Which call of a session this is: what makes a commit that is sent again be applied once. */
+export interface CallNumber {
+  /** Ascending per session, from 1. A call that is sent again keeps its number. */
   readonly number: number;
   /** Every call of this session below this number has been settled at its client. */
   readonly acknowledged: number;
+  readonly attempt: Attempt;
+}
+
+export interface CallRequest extends CallNumber {
+  readonly session: string;
   /** The owner this call is meant for. */
   readonly epoch: number;
   readonly method: CallMethod;
@@ -109,12 +122,6 @@ export interface RefusalMessage {
   readonly error: WireError;
 }
 
-/** A session ends. */
-export interface GoodbyeMessage {
-  readonly type: "goodbye";
-  readonly session: string;
-}
-
 export interface CommitMessage {
   readonly type: "commit";
   readonly epoch: number;
@@ -138,7 +145,6 @@ export type ChannelMessage =
   | HelloMessage
   | OwnerMessage
   | RefusalMessage
-  | GoodbyeMessage
   | CommitMessage
   | WakeMessage
   | StorageMessage;

@@ -9,6 +9,7 @@ for (const departure of Object.keys(departures) as Departure[]) {
     tabs,
     browserName,
   }) => {
+    // In Firefox, killing one tab's process kills them all (tabs.md): the whole browser is killed in kills.spec.ts.
     test.skip(departure === "kill" && browserName === "firefox", "Firefox runs all tabs of an origin in one process");
     const open = [await tabs.open(), await tabs.open(), await tabs.open()];
     const owner = await tabs.owner(open);
@@ -73,6 +74,7 @@ test("tabs 6: calls to an owner that is frozen end with a typed error after the 
   tabs,
   browserName,
 }) => {
+  // In Firefox, stopping one tab's process stops them all, the one that asks included.
   test.skip(browserName === "firefox", "Firefox runs all tabs of an origin in one process: it cannot be stopped alone");
   const open = [await tabs.open({ ownerTimeout: 1500 }), await tabs.open({ ownerTimeout: 1500 })];
   const owner = await tabs.owner(open);

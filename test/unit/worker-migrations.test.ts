@@ -32,6 +32,8 @@ test("G1: the released steps are what they were: this text changes only with a s
       "changes: sequence INTEGER, position INTEGER, ordinal INTEGER, store_name TEXT, store_id TEXT, instance_id TEXT, version INTEGER, deleted INTEGER, origin TEXT, changed_paths TEXT",
       "forgotten_executions: execution_id TEXT, forgotten_at INTEGER",
       "meta: id INTEGER, database_id TEXT, epoch INTEGER",
+      "session_calls: session TEXT, number INTEGER, sequence INTEGER",
+      "sessions: session TEXT, ended_at INTEGER",
       "store_applied_steps: store_name TEXT, store_id TEXT, execution_id TEXT, step_key TEXT, operation TEXT, result TEXT",
       "store_waiter_paths: store_name TEXT, store_id TEXT, path_key TEXT, waiter_id INTEGER",
       "store_waiters: waiter_id INTEGER, workflow_id TEXT, execution_id TEXT, step_key TEXT, store_name TEXT, store_id TEXT, instance_id TEXT, since_version INTEGER, read_paths TEXT",

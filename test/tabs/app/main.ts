@@ -32,7 +32,7 @@ async function open(options: OpenStoresOptions): Promise<library.Stores> {
 
 /**
  * Counts up until `counting` is false: `label` says who counts, and each acknowledged step is written down outside of the browser.
- * With a step id an unanswered step is repeated; without one its outcome may stay unknown, which is written down, too.
+ * A step that fails is written down, too, and with a step id it is repeated.
  */
 async function countUp(stores: library.Stores, label: string, withSteps: boolean): Promise<void> {
   const counter = stores.store(Counter, withSteps ? "steps" : "bare");
