@@ -2,8 +2,8 @@ import { type Container, isContainer, isObject, MAX_DEPTH, setOwn } from "./prot
 
 /**
  * A deep copy of `value`: its arrays and plain objects are new, everything else in it is the same. `standIn` may answer
- * for an object instead; `undefined` leaves it to be copied. Cycles stay cycles, and past the greatest depth of a
- * durable value nothing is copied. `copies` are those made before, to be used again for the same objects.
+ * for an object instead; `undefined` leaves it to be copied. What is one object stays one, so cycles stay cycles, and
+ * past the greatest depth of a durable value nothing is copied. `copies` are those made before.
  */
 export function copyContainers(
   value: unknown,
@@ -13,12 +13,15 @@ export function copyContainers(
   return copyAt(0, value, standIn, copies);
 }
 
-export type StandIn = (object: object, depth: number) => unknown;
+export type StandIn = (object: object, depth: number) => object | undefined;
 
 function copyAt(depth: number, value: unknown, standIn: StandIn, copies: Map<object, object>): unknown {
   if (!isObject(value)) return value;
-  const answer = standIn(value, depth) ?? copies.get(value);
-  if (answer !== undefined) return answer;
+  const answer = copies.get(value) ?? standIn(value, depth);
+  if (answer !== undefined) {
+    copies.set(value, answer);
+    return answer;
+  }
   if (depth > MAX_DEPTH || !isContainer(value)) return value;
   const copy = emptyLike(value);
   copies.set(value, copy);

@@ -32,7 +32,8 @@ export class DraftRun {
 
   /** The plain value that `value` has come to, with the drafts in it resolved and the callback's own objects copied. */
   settle(value: unknown, depth = 0): unknown {
-    const settleDraft = (object: object, below: number): unknown => this.nodes.get(object)?.settle(depth + below);
+    const settleDraft = (object: object, below: number): object | undefined =>
+      this.nodes.get(object)?.settle(depth + below);
     return copyContainers(value, settleDraft, this.#copies);
   }
 }

@@ -59,9 +59,9 @@ export function applyTake<State, Selected>(
   });
 }
 
-function draftAt(draft: unknown, path: StorePath): unknown {
-  // The cast: the path was read from the state that the draft stands for.
-  return path.reduce<unknown>((part, segment) => (part as Record<string | number, unknown>)[segment], draft);
+function draftAt(draft: unknown, path: StorePath): object {
+  // The casts: at this path the state that the draft stands for has a container, and all the way down to it.
+  return path.reduce((part, segment) => (part as Record<string | number, object>)[segment] as object, draft as object);
 }
 
 /** The states of a transaction as its updater gets them: assigning to a key replaces that state. */

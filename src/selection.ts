@@ -38,7 +38,7 @@ export function runSelector<State, Result>(
 export function observeSelector<State, Result>(
   state: State,
   selector: (state: DeepReadonly<State>) => Result,
-  standIn: (part: object, path: StorePath) => unknown,
+  standIn: (part: object, path: StorePath) => object,
 ): { result: Result; readPaths: StorePath[] } {
   const run: Run = { open: true, views: new Map() };
   const root = isObject(state) ? new View(run, state) : undefined;

@@ -313,6 +313,13 @@ test("stores 26: a result with a cycle keeps it", () => {
   expect(loop.user).toEqual({ name: "Bob", age: 40 });
 });
 
+test("stores 26: a part that a result holds many times is copied once", () => {
+  const many = Array.from({ length: 5000 }, (_, id) => ({ id }));
+  const { result } = runSelector({ many }, (view) => view.many.map((item) => ({ item, all: view.many })));
+  expect(result[0]?.all).toHaveLength(5000);
+  expect(result.every(({ all }) => all === result[0]?.all)).toBe(true);
+});
+
 test("stores 26: equal looks give the same part, so that parts can be compared and found", () => {
   expect(
     select(({ users, items }) => [users["bob"] === users["bob"], items.indexOf(items[1]!), items.includes(items[2]!)])
