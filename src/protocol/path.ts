@@ -89,7 +89,7 @@ function isPath(value: unknown): value is StorePath {
 }
 
 function isSegment(value: unknown): value is Segment {
-  return typeof value === "string" || (Number.isSafeInteger(value) && (value as number) >= 0);
+  return typeof value === "string" || (typeof value === "number" && Number.isSafeInteger(value) && value >= 0);
 }
 
 /** Paths as a tree: a branch without children (`null`, never an empty map) is a path that ends there. */
