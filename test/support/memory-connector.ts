@@ -12,7 +12,7 @@ import { AbortedError, ClosedError } from "../../src/protocol/errors.js";
 import type { StoreEvent } from "../../src/protocol/events.js";
 import { MemoryDatabase } from "./memory-database.js";
 
-/** A call on its way, as an interleaving sees it. */
+/** A call on its way, as an interleaving sees it: the same object before and after. */
 export interface ConnectorCall {
   readonly session: string;
   readonly method: Exclude<keyof StoreConnector, "session" | "subscribe" | "close">;
@@ -22,7 +22,7 @@ export interface ConnectorCall {
 export interface Interleaving {
   /** Awaited before a call takes effect. Rejecting: it never takes effect, and its caller gets this error. */
   readonly beforeCall?: (call: ConnectorCall) => Promise<void>;
-  /** Awaited before its caller hears. Rejecting: the reply is lost, and its caller gets this error. */
+  /** Called in the moment of its effect, and awaited before its caller hears. Rejecting: the reply is lost, and its caller gets this error. */
   readonly afterCall?: (call: ConnectorCall) => Promise<void>;
   /** Awaited before a session hears an event; those behind it wait. `false`: this event is lost. */
   readonly beforeEvent?: (event: StoreEvent, session: string) => Promise<boolean>;
@@ -37,6 +37,8 @@ export interface MemoryConnectorOptions {
 
 /** One database, for as many sessions as a test wants. */
 export interface MemoryConnectorDatabase {
+  /** The rows below the connectors, for tests that look at them in the moment of a call. */
+  readonly database: MemoryDatabase;
   /** A new session. The first event it hears says who the owner is. */
   connect(session?: string): StoreConnector;
   /** Another owner takes the database over: what was committed stays, the sessions go on, claims of wakes are dropped. */
@@ -94,10 +96,11 @@ export function openMemoryDatabase(options: MemoryConnectorOptions = {}): Memory
         if (signal?.aborted) throw new AbortedError("The call was given up.", {}, { cause: signal.reason });
       };
       giveUp();
-      await interleaving.beforeCall?.({ session: id, method });
+      const made: ConnectorCall = { session: id, method };
+      await interleaving.beforeCall?.(made);
       giveUp();
       const result = effect();
-      await interleaving.afterCall?.({ session: id, method });
+      await interleaving.afterCall?.(made);
       return result;
     }
 
@@ -161,6 +164,7 @@ export function openMemoryDatabase(options: MemoryConnectorOptions = {}): Memory
   }
 
   return {
+    database,
     connect,
     restart: () => {
       epoch += 1;
