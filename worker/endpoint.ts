@@ -6,8 +6,9 @@
  * replaced must not answer for its successor.
  */
 import { expose } from "comlink";
+import type { WireError } from "../src/protocol/errors.js";
 import { isRequestFrame } from "../src/protocol/wire-checks.js";
-import type { CallFunction } from "../src/protocol/wire.js";
+import type { CallFunction, CallReply } from "../src/protocol/wire.js";
 
 /** What MessagePort and BroadcastChannel have in common. */
 export interface MessageEndpoint {
@@ -20,6 +21,8 @@ export interface MessageEndpoint {
 }
 
 export interface ExposedLink {
+  /** Tells the session that this owner gives up for good: what was not answered by now was not applied. */
+  retire(error: WireError): void;
   close(): void;
 }
 
@@ -49,6 +52,10 @@ export function exposeCalls(
   });
   endpoint.start?.();
   return {
+    retire(error) {
+      const value: CallReply = { epoch, number: 0, status: "failed", error };
+      endpoint.postMessage({ id: "retire", type: "RAW", value });
+    },
     close() {
       open = false;
       endpoint.close();

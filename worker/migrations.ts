@@ -2,10 +2,12 @@
  * The tables, as a list of steps. `user_version` is the number of steps that a database has behind it.
  *
  * G1  The list is append-only: a step that was released is never edited, since databases exist that it made.
- * G2  A database with more steps than this build knows is refused before anything is written.
+ * G2  A database with more steps than this build knows says which builds may still use it (`meta.oldest_schema`); any
+ *     other build is refused before anything is written.
  * G3  Steps and the new `user_version` are one transaction: a database is never between two.
  */
 import { DatabaseNewerError } from "../src/protocol/errors.js";
+import { OLDEST_SCHEMA } from "../src/protocol/wire.js";
 import type { Database } from "./database.js";
 
 const MIGRATIONS: readonly string[] = [
@@ -98,6 +100,9 @@ const MIGRATIONS: readonly string[] = [
     session TEXT NOT NULL PRIMARY KEY,
     ended_at INTEGER
   ) STRICT, WITHOUT ROWID;
+
+  -- The oldest schema whose builds can read and write this database: what a deployment that was rolled back asks.
+  ALTER TABLE meta ADD COLUMN oldest_schema INTEGER NOT NULL DEFAULT 2;
   CREATE INDEX sessions_by_end ON sessions (ended_at);
 
   CREATE TABLE session_calls (
@@ -112,20 +117,30 @@ const MIGRATIONS: readonly string[] = [
 /** The `user_version` of a database that this build has migrated. */
 export const NEWEST_SCHEMA: number = MIGRATIONS.length;
 
-/** Brings the database up to this build. @throws DatabaseNewerError when a newer build was here (G2) */
+/**
+ * Brings the database up to this build.
+ *
+ * @throws DatabaseNewerError when a newer build was here whose database this one must not touch (G2)
+ */
 export function migrate(database: Database): void {
   const applied = schemaOf(database);
-  if (applied > NEWEST_SCHEMA) {
+  if (applied > NEWEST_SCHEMA && oldestSchemaOf(database) > NEWEST_SCHEMA) {
     throw new DatabaseNewerError(
       `The database was written by a newer version of the app (schema ${applied}, this one knows ${NEWEST_SCHEMA}). Reload to get that version; nothing was changed.`,
       { found: applied, known: NEWEST_SCHEMA },
     );
   }
-  if (applied === NEWEST_SCHEMA) return;
+  if (applied >= NEWEST_SCHEMA) return;
   database.transaction(() => {
     for (const statements of MIGRATIONS.slice(applied)) database.script(statements);
+    database.run("UPDATE meta SET oldest_schema = ?", OLDEST_SCHEMA);
     database.script(`PRAGMA user_version = ${NEWEST_SCHEMA}`);
   });
+}
+
+/** Schema 1 does not say; no build has left it behind that is newer than one that knows schema 2. */
+function oldestSchemaOf(database: Database): number {
+  return database.get<{ oldest: number }>("SELECT oldest_schema AS oldest FROM meta")?.oldest ?? NEWEST_SCHEMA + 1;
 }
 
 function schemaOf(database: Database): number {

@@ -8,8 +8,11 @@
  * O3  Memory takes the place of OPFS only if the page allowed it and only where OPFS is unsupported or blocked.
  * O4  When the database can no longer tell what is in it (a COMMIT of unknown outcome), this owner gives up: the next one
  *     opens the file anew and decides from the records.
+ * O5  When a newer build arrives that cannot live beside this one, what has arrived is finished, every session is told
+ *     that nothing more was applied, and this owner gives up.
  */
-import { StorageFullError, StorageUnavailableError } from "../src/protocol/errors.js";
+import { type ForeignMessage, outdatedBuild } from "../src/protocol/builds.js";
+import { StorageFullError, StorageUnavailableError, toWire } from "../src/protocol/errors.js";
 import type { StoreEvent } from "../src/protocol/events.js";
 import {
   type CallRequest,
@@ -69,7 +72,11 @@ export class Owner {
       ...(start.changesLimit === null ? {} : { changesLimit: start.changesLimit }),
       publish: (event) => this.#publish(event),
     });
-    this.#channel = openEventChannel(start.name, (message) => this.#receive(message), drop);
+    this.#channel = openEventChannel(start.name, {
+      receive: (message) => this.#receive(message),
+      foreign: (message) => this.#meetForeign(message),
+      drop,
+    });
     this.#calls = new CallQueue({
       epoch: this.#host.epoch,
       run: (request) => this.#run(request),
@@ -159,6 +166,15 @@ export class Owner {
 
   #receive(message: ChannelMessage): void {
     if (message.type === "hello") this.#meet(message);
+  }
+
+  #meetForeign({ build }: ForeignMessage): void {
+    // An older one learns from the versions in it that it is outdated.
+    if (build === "older") return this.#channel.post(this.#introduce(null));
+    // Behind every reply, on the same way: who hears it knows that what it has no reply to was never run (O5).
+    this.#calls.close();
+    this.#sessions.retire(toWire(outdatedBuild()));
+    this.#giveUp();
   }
 
   #meet(hello: HelloMessage): void {

@@ -8,6 +8,7 @@
  *     here means that the client is gone, whatever became of it.
  * S2  A session that ended is forgotten with its links; if it says hello again it is registered anew.
  */
+import type { WireError } from "../src/protocol/errors.js";
 import { type CallFunction, sessionLock } from "../src/protocol/wire.js";
 import { exposeCalls, type ExposedLink, type MessageEndpoint } from "./endpoint.js";
 
@@ -61,6 +62,11 @@ export class Sessions {
       })
       .catch(() => undefined); // Rejects only when `close` aborts it.
     return entry;
+  }
+
+  /** Tells every session that this owner gives up for good. */
+  retire(error: WireError): void {
+    for (const { links } of this.#sessions.values()) for (const link of links) link.retire(error);
   }
 
   /** Closes all links, since this owner goes. The sessions live on. */

@@ -1,6 +1,7 @@
 /**
  * The page's BroadcastChannels, all in one file: the event channel of a database and the call channel of one session.
  */
+import { type ForeignMessage, foreignMessage } from "../protocol/builds.js";
 import { isChannelMessage } from "../protocol/wire-checks.js";
 import { type ChannelMessage, eventChannel, sessionChannel } from "../protocol/wire.js";
 import type { MessageEndpoint } from "./call-link.js";
@@ -10,21 +11,22 @@ export interface EventChannel {
   close(): void;
 }
 
-/**
- * Opens the event channel of a database.
- *
- * @param receive gets every message of the protocol
- * @param drop is told of every message that is not of the protocol (W1)
- */
-export function openEventChannel(
-  name: string,
-  receive: (message: ChannelMessage) => void,
-  drop: () => void,
-): EventChannel {
+export interface ChannelListener {
+  receive(message: ChannelMessage): void;
+  /** A message of a build that cannot live beside this one. */
+  foreign(message: ForeignMessage): void;
+  /** What is not of the protocol (W1). */
+  drop(): void;
+}
+
+/** Opens the event channel of a database. */
+export function openEventChannel(name: string, listener: ChannelListener): EventChannel {
   const channel = new BroadcastChannel(eventChannel(name));
   channel.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
-    if (isChannelMessage(data)) receive(data);
-    else drop();
+    const foreign = foreignMessage(data);
+    if (foreign !== null) listener.foreign(foreign);
+    else if (isChannelMessage(data)) listener.receive(data);
+    else listener.drop();
   });
   return {
     post: (message) => channel.postMessage(message),

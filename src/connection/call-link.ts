@@ -6,6 +6,7 @@
  * own finalizer.
  */
 import { type Endpoint, type Remote, wrap } from "comlink";
+import { fromWire, type WakefulError } from "../protocol/errors.js";
 import { isReplyFrame } from "../protocol/wire-checks.js";
 import type { CallFunction, CallReply, CallRequest } from "../protocol/wire.js";
 
@@ -26,24 +27,32 @@ export interface CallLink {
   close(): void;
 }
 
-export function openCallLink(endpoint: MessageEndpoint, epoch: number, drop: () => void): CallLink {
+export interface CallLinkListener {
+  drop(): void;
+  /** The owner gives up for a newer build. Comes behind every reply that it sent by this link. */
+  retire(error: WakefulError): void;
+}
+
+export function openCallLink(endpoint: MessageEndpoint, epoch: number, listener: CallLinkListener): CallLink {
   let open = true;
   const listeners = new Map<EventListenerOrEventListenerObject, (event: MessageEvent<unknown>) => void>();
   const guarded: Endpoint = {
     postMessage(message) {
       if (open) endpoint.postMessage(message);
     },
-    addEventListener(_type, listener) {
+    addEventListener(_type, hear) {
       const checked = (event: MessageEvent<unknown>): void => {
-        if (!isReplyFrame(event.data) || event.data.value.epoch !== epoch) drop();
-        else if (typeof listener === "function") listener(event);
-        else listener.handleEvent(event);
+        if (!isReplyFrame(event.data) || event.data.value.epoch !== epoch) return listener.drop();
+        const { value } = event.data;
+        if (value.number === 0 && value.status === "failed") return listener.retire(fromWire(value.error));
+        if (typeof hear === "function") hear(event);
+        else hear.handleEvent(event);
       };
-      listeners.set(listener, checked);
+      listeners.set(hear, checked);
       endpoint.addEventListener("message", checked);
     },
-    removeEventListener(_type, listener) {
-      const checked = listeners.get(listener);
+    removeEventListener(_type, hear) {
+      const checked = listeners.get(hear);
       if (checked !== undefined) endpoint.removeEventListener("message", checked);
     },
   };

@@ -1,15 +1,18 @@
 /**
  * Which worker answers this session, and what happens when another one does.
  *
- * Owns: the session and its lock, the page's own worker, the link to the present owner, the event channel.
- * Does not own: what is computed and cached (cas-store-client.ts), the calls in flight (pending-calls.ts), the database.
+ * Owns: the link to the present owner, and what is known of that owner.
+ * Does not own: the session's place among the tabs (presence.ts), the calls in flight (pending-calls.ts), what is
+ * computed and cached (cas-store-client.ts), the database.
  *
  * N1  At most one link counts: that of the highest epoch heard of. What comes from an earlier epoch is dropped.
  * N2  A call never hangs: while calls wait, every tick asks for the owner again (pending-calls.ts P1).
- * N3  The session's lock is held before the owner first hears of the session; otherwise the owner would think it dead.
  * N4  Subscribers hear of an owner before anything that this owner says, and only once calls can reach it.
  * N5  A failure to open ends what waits for it, and is no verdict for ever: the next call tries again.
+ * N6  Beside a newer build that it cannot live with, this session is at its end: every call is refused, and it never
+ *     stands in the way of that build again.
  */
+import { type ForeignMessage, outdatedBuild } from "../protocol/builds.js";
 import {
   ClientOutdatedError,
   ClosedError,
@@ -19,48 +22,21 @@ import {
   type WakefulError,
 } from "../protocol/errors.js";
 import type { Durability, StoreEvent } from "../protocol/events.js";
-import {
-  type CallMethod,
-  type ChannelMessage,
-  type OwnerMessage,
-  PROTOCOL_VERSION,
-  VERSIONS,
-  type WorkerNotice,
-} from "../protocol/wire.js";
-import { type EventChannel, openEventChannel, openSessionChannel } from "./broadcast.js";
-import { type BrokerClient, openBroker } from "./broker-client.js";
+import type { CallMethod, ChannelMessage, OwnerMessage, WorkerNotice } from "../protocol/wire.js";
+import { openSessionChannel } from "./broadcast.js";
 import { type CallLink, joinLinks, type MessageEndpoint, openCallLink } from "./call-link.js";
-import { type OwnWorker, startOwnWorker } from "./own-worker.js";
 import { PendingCalls } from "./pending-calls.js";
-import { holdSessionLock } from "./session-lock.js";
+import { Presence, type PresenceListener, type PresenceOptions } from "./presence.js";
 
 /** Milliseconds between two looks at calls that wait. */
 const TICK = 500;
-/** Milliseconds after which a page that does not own prepares its worker for taking over. */
-const WARM_AFTER = 1000;
-/** Milliseconds that closing waits for the worker to give the database up by itself. */
+/** Milliseconds that closing waits for the owner to forget the session, and for the worker to give the database up. */
 const STOP_WITHIN = 2000;
 
-export interface ConnectionOptions {
-  readonly name: string;
+export interface ConnectionOptions extends PresenceOptions {
   readonly durability: Durability;
-  readonly fallback: "memory" | undefined;
   /** Milliseconds a call waits for an owner, or for an owner that does not answer. */
   readonly ownerTimeout: number;
-  readonly changesLimit: number | undefined;
-  readonly workerUrl: string | URL | undefined;
-  readonly brokerUrl: string | URL | undefined;
-  readonly wasmUrl: string | URL | undefined;
-  /** "broadcast" leaves the broker out. */
-  readonly transport: "port" | "broadcast";
-}
-
-/** Everything that lives between `begin` and `suspend`. */
-interface Presence {
-  readonly events: EventChannel;
-  readonly broker: BrokerClient | null;
-  readonly releaseSession: () => void;
-  worker: OwnWorker;
 }
 
 export class Connection {
@@ -84,7 +60,6 @@ export class Connection {
   #missed = 0;
   #silentTicks = 0;
   #ticking: ReturnType<typeof setInterval> | null = null;
-  #warming: ReturnType<typeof setTimeout> | null = null;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -92,37 +67,40 @@ export class Connection {
     this.#pending = new PendingCalls(this.session);
   }
 
-  get isClosed(): boolean {
-    return this.#closed;
-  }
-
-  /** Takes this session's place: lock, channel, worker. Idempotent until `suspend`. */
+  /** Takes this session's place among the tabs. Idempotent until `suspend`. */
   begin(): Promise<void> {
-    if (this.#closed) return Promise.resolve();
+    if (this.#closed || this.#isOutdated) return Promise.resolve();
     this.#beginning ??= this.#takePlace(++this.#turn);
     return this.#beginning;
   }
 
   async #takePlace(turn: number): Promise<void> {
-    const { name, transport, brokerUrl } = this.#options;
-    const releaseSession = await holdSessionLock(name, this.session); // N3
-    if (turn !== this.#turn) return releaseSession();
-    const events = openEventChannel(
-      name,
-      (message) => this.#receive(message),
-      () => this.#drop(),
-    );
-    const broker =
-      transport === "port"
-        ? openBroker(name, brokerUrl, (session, epoch, port) =>
-            this.#presence?.worker.send({ type: "link", session, epoch }, [port]),
-          )
-        : null;
-    this.#presence = { events, broker, releaseSession, worker: this.#startWorker() };
-    this.#hello();
+    const ifPresent =
+      <Heard extends unknown[]>(hear: (...heard: Heard) => void) =>
+      (...heard: Heard): void => {
+        if (turn === this.#turn) hear(...heard);
+      };
+    const listener: PresenceListener = {
+      session: this.session,
+      durability: () => this.#durability,
+      epoch: () => this.#epoch,
+      receive: ifPresent((message) => this.#receive(message)),
+      foreign: ifPresent((message) => this.#meetForeign(message)),
+      drop: () => this.#drop(),
+      notice: ifPresent((notice, port) => this.#onNotice(notice, port)),
+      broken: ifPresent((error) => this.#fail(error)),
+      uncaught: (message) => this.#emit({ type: "error", error: { code: "unexpected", message, details: {} } }),
+      replaced: ifPresent(() => {
+        if (this.#owner?.host === this.session) this.#loseLink();
+      }),
+    };
+    const presence = await Presence.take(this.#options, listener);
+    if (turn !== this.#turn) return presence.release();
+    this.#presence = presence;
+    presence.hello();
   }
 
-  /** Gives up everything that another tab could wait for, at once. Calls in flight are as after the loss of an owner. */
+  /** Gives this session's place up, at once. Calls in flight are as after the loss of an owner. */
   suspend(): void {
     this.#turn += 1;
     this.#beginning = null;
@@ -130,16 +108,12 @@ export class Connection {
     if (presence === null) return;
     this.#presence = null;
     this.#loseLink("returning");
-    presence.worker.terminate();
-    presence.broker?.close();
-    presence.events.close();
-    presence.releaseSession();
-    if (this.#warming !== null) clearTimeout(this.#warming);
-    this.#warming = null;
+    presence.release();
   }
 
   call(method: CallMethod, body: unknown, signal?: AbortSignal): Promise<unknown> {
     if (this.#closed) return Promise.reject(closedError());
+    if (this.#isOutdated) return Promise.reject(outdatedBuild());
     const outcome = this.#pending.add(method, body, signal);
     if (this.#failure !== null) this.#retry();
     if (this.#link !== null) this.#pending.send(this.#link);
@@ -160,7 +134,7 @@ export class Connection {
   setDurability(durability: Durability): void {
     if (durability === this.#durability) return;
     this.#durability = durability;
-    this.#hello();
+    this.#presence?.hello();
   }
 
   /** Settles what is in flight, then leaves. Idempotent. */
@@ -170,7 +144,7 @@ export class Connection {
     this.#pending.fail(closedError(), "unsent");
     await this.#pending.settled(); // P1 bounds this.
     await this.#leave();
-    await this.#presence?.worker.stop(STOP_WITHIN);
+    await this.#presence?.stopWorker(STOP_WITHIN);
     this.suspend();
     this.#stopTicking();
     this.#listeners.clear();
@@ -184,32 +158,8 @@ export class Connection {
     await Promise.race([left, new Promise((resolve) => setTimeout(resolve, STOP_WITHIN))]);
   }
 
-  #startWorker(): OwnWorker {
-    const { name, fallback, changesLimit, workerUrl, wasmUrl } = this.#options;
-    const { port1, port2 } = new MessageChannel();
-    const worker = startOwnWorker(
-      { name, session: this.session, workerUrl },
-      {
-        notice: (notice) => this.#onNotice(notice, port1),
-        broken: (error) => this.#fail(error),
-        uncaught: (message) => this.#emit({ type: "error", error: { code: "unexpected", message, details: {} } }),
-        died: () => this.#onWorkerDeath(),
-      },
-    );
-    worker.send(
-      {
-        type: "start",
-        name,
-        session: this.session,
-        durability: this.#durability,
-        fallback: fallback ?? null,
-        changesLimit: changesLimit ?? null,
-        wasmUrl: wasmUrl === undefined ? null : new URL(wasmUrl, location.href).href,
-        epoch: this.#epoch,
-      },
-      [port2],
-    );
-    return worker;
+  get #isOutdated(): boolean {
+    return this.#failure instanceof ClientOutdatedError;
   }
 
   #onNotice(notice: Exclude<WorkerNotice, { type: "stopped" }>, port: MessagePort): void {
@@ -217,98 +167,93 @@ export class Connection {
     else if (notice.type === "failed") this.#fail(fromWire(notice.error));
   }
 
-  #onWorkerDeath(): void {
-    const presence = this.#presence;
-    if (presence === null || this.#closed) return;
-    presence.worker.terminate();
-    if (this.#owner?.host === this.session) this.#loseLink();
-    presence.worker = this.#startWorker();
-  }
-
   #receive(message: ChannelMessage): void {
     if (message.type === "hello") return;
     if (message.epoch < this.#epoch) return this.#drop(); // N1
     this.#silentTicks = 0;
-    switch (message.type) {
-      case "owner":
-        if (message.host === this.session) return; // Its own worker tells it the same, together with the port.
-        if (message.to === this.session)
-          this.#meetOwner(message, () => openSessionChannel(this.#options.name, this.session));
-        else if (message.epoch > this.#epoch || this.#link === null) {
-          this.#noteEpoch(message.epoch);
-          this.#hello();
-        }
-        return;
-      case "refusal":
-        if (message.to === this.session) this.#fail(fromWire(message.error));
-        return;
-      case "commit":
-      case "wake":
-      case "storage":
-        // From an owner that this session has not met: its answer to hello brings what was missed (N4).
-        if (message.epoch === this.#epoch && this.#link !== null) return this.#emit(message);
-        if (message.type === "commit") this.#missed = Math.max(this.#missed, message.changes.at(-1)?.sequence ?? 0);
-        this.#hello();
+    if (message.type === "owner") return this.#hearOwner(message);
+    if (message.epoch === this.#epoch && this.#link !== null) return this.#emit(message);
+    // From an owner that this session has not met: its answer to hello brings what was missed (N4).
+    if (message.type === "commit") this.#missed = Math.max(this.#missed, message.changes.at(-1)?.sequence ?? 0);
+    this.#presence?.hello();
+  }
+
+  #hearOwner(message: OwnerMessage): void {
+    if (message.host === this.session) return; // Its own worker tells it the same, together with the port.
+    if (message.to === this.session) {
+      return this.#meetOwner(message, () => openSessionChannel(this.#options.name, this.session));
     }
+    if (message.epoch <= this.#epoch && this.#link !== null) return;
+    this.#noteEpoch(message.epoch);
+    this.#presence?.hello();
+  }
+
+  /** A build that cannot live beside this one. An older one gives up by itself once it hears of this one's hello. */
+  #meetForeign({ type, build }: ForeignMessage): void {
+    if (type === "owner" && build === "newer") this.#becomeOutdated();
+  }
+
+  /** The owner gave up for a newer build: what it has not answered by now was not applied. */
+  #retire(error: WakefulError): void {
+    this.#pending.fail(error, "unapplied");
+    this.#becomeOutdated();
+  }
+
+  #becomeOutdated(): void {
+    if (this.#isOutdated) return;
+    this.#fail(outdatedBuild());
+    this.#presence?.dropWorker(); // N6
   }
 
   /** An owner that answers this session. `open` makes the endpoint, if this owner is a new one. */
   #meetOwner(owner: OwnerMessage, open: () => MessageEndpoint): void {
-    if (this.#presence === null || owner.epoch < this.#epoch) return this.#drop();
+    const presence = this.#presence;
+    if (presence === null || this.#isOutdated || owner.epoch < this.#epoch) return this.#drop();
     if (this.#link?.epoch === owner.epoch) return;
-    if (owner.versions.protocol !== PROTOCOL_VERSION) {
-      return this.#fail(new ClientOutdatedError("Another tab runs a newer build of this app. Reload this one."));
-    }
     if (owner.storage.kind === "memory" && this.#options.fallback !== "memory") {
-      return this.#fail(
-        new StorageUnavailableError(
-          `The open tab that serves this database keeps it in memory only (${owner.storage.reason}). Pass fallback: "memory" to accept that.`,
-          { reason: "unsupported" },
-        ),
-      );
+      return this.#fail(notDurable(owner.storage.reason));
     }
     this.#noteEpoch(owner.epoch);
     const previous = this.#owner;
     this.#owner = owner;
     this.#failure = null;
-    const link = openCallLink(open(), owner.epoch, () => this.#drop());
+    const link = this.#openLink(open(), owner.epoch);
     this.#link = link;
-    if (previous !== null && previous.databaseId !== owner.databaseId) this.#pending.voidSent();
+    const lost = previous !== null && previous.databaseId !== owner.databaseId ? previous : null;
+    if (lost !== null) this.#pending.voidSent();
     this.#pending.send(link);
-    if (previous !== null && previous.databaseId !== owner.databaseId) this.#emit(lossOf(previous, owner.epoch));
-    for (const event of introductionOf({ ...owner, sequence: Math.max(owner.sequence, this.#missed) }))
+    if (lost !== null) this.#emit(lossOf(lost, owner.epoch));
+    for (const event of introductionOf({ ...owner, sequence: Math.max(owner.sequence, this.#missed) })) {
       this.#emit(event);
-    this.#missed = 0;
-    if (owner.host === this.session) this.#presence.broker?.host(owner.epoch);
-    else {
-      this.#upgrade(owner.epoch);
-      this.#warmSoon();
     }
+    this.#missed = 0;
+    if (owner.host === this.session) return presence.host(owner.epoch);
+    this.#upgrade(presence.port(owner.epoch), link);
+    presence.warmSoon();
+  }
+
+  #openLink(endpoint: MessageEndpoint, epoch: number): CallLink {
+    return openCallLink(endpoint, epoch, {
+      drop: () => this.#drop(),
+      retire: (error) => {
+        if (epoch === this.#epoch) this.#retire(error);
+      },
+    });
   }
 
   /** Moves calls from the BroadcastChannel to a brokered port, as soon as one answers. */
-  #upgrade(epoch: number): void {
-    const broker = this.#presence?.broker;
-    if (broker === undefined || broker === null) return;
-    const slow = this.#link;
-    const fast = openCallLink(broker.connect(epoch, this.session), epoch, () => this.#drop());
-    fast
-      .call({
-        session: this.session,
-        number: 0,
-        acknowledged: 0,
-        attempt: "first",
-        epoch,
-        method: "describe",
-        body: null,
-      })
-      .then(
-        () => {
-          if (this.#link === slow && slow !== null) this.#link = joinLinks(fast, slow);
-          else fast.close();
-        },
-        () => fast.close(),
-      );
+  #upgrade(port: MessagePort | undefined, slow: CallLink): void {
+    if (port === undefined) return;
+    const { epoch } = slow;
+    const fast = this.#openLink(port, epoch);
+    const { session } = this;
+    fast.call({ session, number: 0, acknowledged: 0, attempt: "first", epoch, method: "describe", body: null }).then(
+      () => {
+        if (this.#link === slow) this.#link = joinLinks(fast, slow);
+        else fast.close();
+      },
+      () => fast.close(),
+    );
   }
 
   #noteEpoch(epoch: number): void {
@@ -316,7 +261,7 @@ export class Connection {
     this.#epoch = epoch;
     this.#loseLink();
     this.#silentTicks = 0;
-    this.#presence?.worker.send({ type: "heard", epoch });
+    this.#presence?.send({ type: "heard", epoch });
   }
 
   #loseLink(attempt: "again" | "returning" = "again"): void {
@@ -334,22 +279,8 @@ export class Connection {
 
   #retry(): void {
     this.#failure = null;
-    this.#presence?.worker.send({ type: "retry" });
-    this.#hello();
-  }
-
-  #hello(): void {
-    this.#presence?.events.post({
-      type: "hello",
-      versions: VERSIONS,
-      session: this.session,
-      durability: this.#durability,
-      changesLimit: this.#options.changesLimit ?? null,
-    });
-  }
-
-  #warmSoon(): void {
-    this.#warming ??= setTimeout(() => this.#presence?.worker.send({ type: "warm" }), WARM_AFTER);
+    this.#presence?.send({ type: "retry" });
+    this.#presence?.hello();
   }
 
   #watchCalls(): void {
@@ -359,7 +290,7 @@ export class Connection {
       const { waiting, stuck } = this.#pending.tick(limit, this.#silentTicks >= limit);
       if (!waiting) return this.#stopTicking();
       if (stuck) this.#relink();
-      this.#hello();
+      this.#presence?.hello();
     }, TICK);
   }
 
@@ -387,9 +318,9 @@ export class Connection {
 }
 
 function introductionOf({ epoch, host, databaseId, sequence, storage }: OwnerMessage): StoreEvent[] {
-  const introduction: StoreEvent = { type: "owner", epoch, host, databaseId, sequence, storage: storage.kind };
-  if (storage.kind !== "memory") return [introduction];
-  return [{ type: "storage", epoch, status: "fallback", reason: storage.reason }, introduction];
+  const owner: StoreEvent = { type: "owner", epoch, host, databaseId, sequence, storage: storage.kind };
+  if (storage.kind === "opfs") return [owner];
+  return [{ type: "storage", epoch, status: "fallback", reason: storage.reason }, owner];
 }
 
 function lossOf(previous: OwnerMessage, epoch: number): StoreEvent {
@@ -398,6 +329,13 @@ function lossOf(previous: OwnerMessage, epoch: number): StoreEvent {
       ? "The tab that kept the database in memory is gone, and the data with it."
       : "The database that was open before is gone: the browser or the user removed this site's data.";
   return { type: "storage", epoch, status: "lost", reason };
+}
+
+function notDurable(reason: string): StorageUnavailableError {
+  return new StorageUnavailableError(
+    `The open tab that serves this database keeps it in memory only (${reason}). Pass fallback: "memory" to accept that.`,
+    { reason: "unsupported" },
+  );
 }
 
 function closedError(): ClosedError {

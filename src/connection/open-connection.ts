@@ -16,6 +16,7 @@ import { StorageUnavailableError } from "../protocol/errors.js";
 import type { Durability, StorageReport, StoreEvent } from "../protocol/events.js";
 import type { CallMethod, StorageDescription } from "../protocol/wire.js";
 import { Connection } from "./connection.js";
+import { followPageLife } from "./page-life.js";
 
 export interface OpenConnectionOptions {
   readonly name: string;
@@ -48,7 +49,8 @@ export interface WorkerConnector extends StoreConnector {
  * @throws StorageUnavailableError, StorageDamagedError, DatabaseNewerError, NoOwnerError, OwnerUnresponsiveError
  */
 export async function openConnection(options: OpenConnectionOptions): Promise<WorkerConnector> {
-  requirePlatform();
+  const isPage = typeof document !== "undefined";
+  requirePlatform(isPage);
   const connection = new Connection({
     name: options.name,
     durability: options.durability ?? "strict",
@@ -59,17 +61,11 @@ export async function openConnection(options: OpenConnectionOptions): Promise<Wo
     brokerUrl: options.brokerUrl,
     wasmUrl: options.wasmUrl,
     transport: options.transport ?? "port",
+    canOwn: isPage,
   });
-  // A page in the back/forward cache would keep its locks and freeze every other tab out (tabs.md 3).
-  const onHide = (): void => connection.suspend();
-  const onShow = (event: PageTransitionEvent): void => {
-    if (event.persisted) void connection.begin();
-  };
-  addEventListener("pagehide", onHide);
-  addEventListener("pageshow", onShow);
+  const unfollow = followPageLife({ away: () => connection.suspend(), back: () => void connection.begin() });
   const close = async (): Promise<void> => {
-    removeEventListener("pagehide", onHide);
-    removeEventListener("pageshow", onShow);
+    unfollow();
     await connection.close();
   };
   try {
@@ -117,9 +113,9 @@ async function reportStorage(description: StorageDescription): Promise<StorageRe
 }
 
 /** Web Locks decide who owns; without them two tabs would write into one file. So there is no going on without. */
-function requirePlatform(): void {
+function requirePlatform(isPage: boolean): void {
   const missing = [
-    typeof Worker === "undefined" && "Worker",
+    isPage && typeof Worker === "undefined" && "Worker",
     typeof BroadcastChannel === "undefined" && "BroadcastChannel",
     (typeof navigator === "undefined" || navigator.locks === undefined) && "Web Locks",
   ].filter((feature) => feature !== false);

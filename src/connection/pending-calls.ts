@@ -162,10 +162,15 @@ export class PendingCalls {
     return { waiting: this.#calls.size > 0, stuck };
   }
 
-  /** Ends every call, or only those that were never sent. */
-  fail(error: WakefulError, which: "all" | "unsent" = "all"): void {
+  /**
+   * Ends every call, or only those that were never sent. `unapplied`: all, and it is known of each sent for the first
+   * time that it was not applied.
+   */
+  fail(error: WakefulError, which: "all" | "unsent" | "unapplied" = "all"): void {
     for (const call of [...this.#calls.values()]) {
-      if (which === "all" || !wasSent(call)) this.#settle(call).reject(this.#endOf(call, error));
+      if (which === "unsent" && wasSent(call)) continue;
+      const isCertain = which === "unapplied" && call.attempt === "first";
+      this.#settle(call).reject(isCertain ? error : this.#endOf(call, error));
     }
   }
 

@@ -51,7 +51,12 @@ function record<T>(fields: Fields, optional: Fields = {}): Check<T> {
 
 const isAnyRecord = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
 
-const isVersions: Check<Versions> = record({ protocol: isCount, schema: isCount, library: isText });
+const isVersions: Check<Versions> = record({
+  protocol: isCount,
+  schema: isCount,
+  oldestSchema: isCount,
+  library: isText,
+});
 const isWireError: Check<WireError> = record(
   { code: isText, message: isText, details: isAnyRecord },
   { cause: record({ name: isText, message: isText }) },
@@ -90,7 +95,6 @@ const channelChecks: { readonly [Type in ChannelMessage["type"]]: Check<ChannelM
     storage: isStorage,
     to: either(is(null), isText),
   }),
-  refusal: record({ type: is("refusal"), epoch: isCount, to: isText, error: isWireError }),
   commit: record({ type: is("commit"), epoch: isCount, changes: listOf(isChange) }),
   wake: record({ type: is("wake"), epoch: isCount, executionIds: listOf(isText) }),
   storage: record({

@@ -21,6 +21,8 @@ import type { Durability } from "./events.js";
 export const PROTOCOL_VERSION = 1;
 /** Newest migration of the database that this build knows (worker/migrations.ts). */
 export const SCHEMA_VERSION = 2;
+/** Builds that know this migration can still read and write what this build's migrations make. */
+export const OLDEST_SCHEMA = 2;
 export const LIBRARY_VERSION = "0.1.0";
 
 /** What a build says about itself in its first message. */
@@ -28,12 +30,15 @@ export interface Versions {
   readonly protocol: number;
   /** Newest migration that this build knows. */
   readonly schema: number;
+  /** The oldest schema whose builds can still read and write a database that this build has migrated. */
+  readonly oldestSchema: number;
   readonly library: string;
 }
 
 export const VERSIONS: Versions = {
   protocol: PROTOCOL_VERSION,
   schema: SCHEMA_VERSION,
+  oldestSchema: OLDEST_SCHEMA,
   library: LIBRARY_VERSION,
 };
 
@@ -78,6 +83,7 @@ export interface CallRequest extends CallNumber {
   readonly body: unknown;
 }
 
+/** Number 0 and `failed`: the owner gives up for a newer build; whatever has no reply yet was not applied. */
 export type CallReply =
   | { readonly epoch: number; readonly number: number; readonly status: "done"; readonly value: unknown }
   | { readonly epoch: number; readonly number: number; readonly status: "failed"; readonly error: WireError };
@@ -114,14 +120,6 @@ export interface OwnerMessage {
   readonly to: string | null;
 }
 
-/** The owner refuses a session for good. */
-export interface RefusalMessage {
-  readonly type: "refusal";
-  readonly epoch: number;
-  readonly to: string;
-  readonly error: WireError;
-}
-
 export interface CommitMessage {
   readonly type: "commit";
   readonly epoch: number;
@@ -141,13 +139,7 @@ export interface StorageMessage {
   readonly reason: string;
 }
 
-export type ChannelMessage =
-  | HelloMessage
-  | OwnerMessage
-  | RefusalMessage
-  | CommitMessage
-  | WakeMessage
-  | StorageMessage;
+export type ChannelMessage = HelloMessage | OwnerMessage | CommitMessage | WakeMessage | StorageMessage;
 
 /** What a page tells its worker to do. `start` carries the port of the page's own call link. */
 export type WorkerCommand =

@@ -31,7 +31,7 @@ test("G1: the released steps are what they were: this text changes only with a s
     [
       "changes: sequence INTEGER, position INTEGER, ordinal INTEGER, store_name TEXT, store_id TEXT, instance_id TEXT, version INTEGER, deleted INTEGER, origin TEXT, changed_paths TEXT",
       "forgotten_executions: execution_id TEXT, forgotten_at INTEGER",
-      "meta: id INTEGER, database_id TEXT, epoch INTEGER",
+      "meta: id INTEGER, database_id TEXT, epoch INTEGER, oldest_schema INTEGER",
       "session_calls: session TEXT, number INTEGER, sequence INTEGER",
       "sessions: session TEXT, ended_at INTEGER",
       "store_applied_steps: store_name TEXT, store_id TEXT, execution_id TEXT, step_key TEXT, operation TEXT, result TEXT",
@@ -54,10 +54,18 @@ test("migrating again changes nothing", async () => {
 test("tabs 14: a database newer than this code is refused before anything is written", async () => {
   const database = await open();
   host(database).call("me", "forgetExecution", "gone");
-  database.script(`PRAGMA user_version = ${NEWEST_SCHEMA + 1}`);
+  migratedByNewerBuild(database, { oldestSchema: NEWEST_SCHEMA + 1 });
   const before = dump(database);
   expect(() => host(database)).toThrow(DatabaseNewerError);
   expect(dump(database)).toEqual(before);
+  expect(database.get("PRAGMA user_version")).toEqual({ user_version: NEWEST_SCHEMA + 1 });
+});
+
+test("tabs 14: a newer database that says that this code can still use it is used, and stays as new as it is", async () => {
+  const database = await open();
+  host(database).call("me", "forgetExecution", "gone");
+  migratedByNewerBuild(database, { oldestSchema: NEWEST_SCHEMA });
+  expect(host(database).epoch).toBe(2);
   expect(database.get("PRAGMA user_version")).toEqual({ user_version: NEWEST_SCHEMA + 1 });
 });
 
@@ -74,3 +82,8 @@ test("a database keeps its id, and another one has another", async () => {
   expect(host(database).databaseId).toBe(databaseId);
   expect(host(await open()).databaseId).not.toBe(databaseId);
 });
+
+function migratedByNewerBuild(database: Database, { oldestSchema }: { readonly oldestSchema: number }): void {
+  database.run("UPDATE meta SET oldest_schema = ?", oldestSchema);
+  database.script(`PRAGMA user_version = ${NEWEST_SCHEMA + 1}`);
+}
