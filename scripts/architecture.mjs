@@ -12,9 +12,15 @@ const failLines = 500;
 // `packages`: the packages, all of them if left out.
 const directions = [
   { from: /^src\/protocol\//, may: [/^src\/protocol\//], packages: [] },
+  // Tools for tests, in Node: the page never imports them.
+  {
+    from: /^src\/testing\//,
+    may: [/^src\/(?!index\.ts$)/],
+    packages: ["@playwright/test", "node:fs", "node:os", "node:path"],
+  },
   {
     from: /^src\//,
-    may: [/^src\/(?!index\.ts$)/],
+    may: [/^src\/(?!index\.ts$|testing\/)/],
     packages: ["@standard-schema/spec", "comlink", "uuid"],
   },
   { from: /^worker\//, may: [/^worker\//, /^src\/protocol\//], packages: ["@sqlite.org/sqlite-wasm", "comlink"] },
@@ -50,7 +56,7 @@ export function checkArchitecture(files) {
   const findings = [];
   const report = (rule, path, line, message, level = "fail") => findings.push({ level, rule, path, line, message });
   const graph = new Map();
-  const channels = { src: [], worker: [] };
+  const channels = { src: [], "src/testing": [], worker: [] };
 
   for (const [path, text] of files) {
     checkText(path, text, report);
@@ -64,7 +70,7 @@ export function checkArchitecture(files) {
     for (const found of imports) checkImport(path, found, report);
     checkCode(path, source, report);
     if (path === "src/index.ts") checkIndex(path, source, report);
-    const side = /^(src|worker)\//.exec(path)?.[1];
+    const side = /^(src\/testing|src|worker)\//.exec(path)?.[1];
     if (side && /\bnew\s+BroadcastChannel\b/.test(source.code)) channels[side].push(path);
   }
   for (const [side, users] of Object.entries(channels)) {

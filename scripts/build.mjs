@@ -1,9 +1,9 @@
-/** Builds dist, the tree that is published: src, worker and test/conformance, with declarations and source maps. */
+/** Builds dist, the tree that is published: src with src/testing, worker and test/conformance, with declarations and source maps. */
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { must, repository } from "./run.mjs";
 
-await must(["tsc", "-b", "src/protocol", "src", "worker", "test/conformance"]);
+await must(["tsc", "-b", "src/protocol", "src", "src/testing", "worker", "test/conformance"]);
 removeStale("");
 
 // The compiler leaves the output of a source that is gone; it would be published.

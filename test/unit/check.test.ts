@@ -23,6 +23,9 @@ test("a tree that keeps the rules has no findings", () => {
       'import { wrap } from "comlink";\nimport type { Path } from "../protocol/path.js";\n',
     "src/protocol/path.ts": 'import "./keys.js";\n',
     "src/protocol/keys.ts": "",
+    "src/testing/tabs.ts":
+      'import type { Page } from "@playwright/test";\nimport "node:fs/promises";\nimport "../a.js";\n',
+    "src/a.ts": "",
     "worker/main.ts": 'import { expose } from "comlink";\nimport "./database.js";\nimport "../src/protocol/path.js";\n',
     "worker/database.ts": 'import sqlite3InitModule from "@sqlite.org/sqlite-wasm";\n',
     "demo/main.ts": 'import { openStores } from "wakeful";\n',
@@ -39,6 +42,8 @@ test.each([
   ["the protocol names a type of the page", "src/protocol/a.ts", 'type A = import("../draft.js").A;', "direction"],
   ["the page imports the worker", "src/a.ts", 'import type { A } from "../worker/a.js";', "direction"],
   ["the page imports a package that is no dependency", "src/a.ts", 'import "zod";', "direction"],
+  ["the page imports the tools for tests", "src/a.ts", 'import "./testing/a.js";', "direction"],
+  ["the tools for tests bring a package along", "src/testing/a.ts", 'import { test } from "vitest";', "direction"],
   ["the worker imports the page", "worker/a.ts", 'export * from "../src/draft.js";', "direction"],
   ["the demo reaches into the source", "demo/a.ts", 'import "../src/index.js";', "direction"],
   [

@@ -1,5 +1,5 @@
 /** The wakes of an in-memory database, in the order in which they were requested last, and who has claimed them. */
-import type { ReadWakesRequest, Wake } from "../../src/protocol/connector.js";
+import type { ReadWakesRequest, Wake } from "../protocol/connector.js";
 import { checkExecutionId, checkPage } from "./memory-requests.js";
 
 interface ClaimableWake extends Wake {

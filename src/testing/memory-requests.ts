@@ -1,5 +1,5 @@
 /** What makes a request one that the contract allows. Each check throws before anything was read or written. */
-import type { StoreKey } from "../../src/protocol/change.js";
+import type { StoreKey } from "../protocol/change.js";
 import type {
   CommitOperation,
   CommitRequest,
@@ -7,10 +7,10 @@ import type {
   StepOperation,
   StepRecord,
   WaiterRegistration,
-} from "../../src/protocol/connector.js";
-import { InvalidArgumentError } from "../../src/protocol/errors.js";
-import { checkIdentifier, MAX_OPERATIONS, MAX_PAGE, MAX_STATE_BYTES, utf8Length } from "../../src/protocol/limits.js";
-import { decodePaths, type StorePath } from "../../src/protocol/path.js";
+} from "../protocol/connector.js";
+import { InvalidArgumentError } from "../protocol/errors.js";
+import { checkIdentifier, MAX_OPERATIONS, MAX_PAGE, MAX_STATE_BYTES, utf8Length } from "../protocol/limits.js";
+import { decodePaths, type StorePath } from "../protocol/path.js";
 
 const operationTypes: readonly string[] = [
   "create",
