@@ -137,7 +137,10 @@ export class CommitLoop {
       // With a step id the receipts tell whether it was applied; without one, nobody can.
       if (!(error instanceof OutcomeUnknownError) || call.step === undefined) throw error;
       const repeated = await this.#askReceipts(call);
-      return repeated ?? { status: "lost" };
+      if (repeated === undefined) return { status: "lost" };
+      // With the reply was lost what this client would know by now of its own commit; without it the result stands.
+      await Promise.all(attempt.writes.map(({ entry }) => this.view.readAnew(entry))).catch(() => undefined);
+      return repeated;
     }
     if (outcome.status === "rejected") return this.#refused(call, outcome.verdicts) ?? { status: "lost" };
     this.#warnOfSize(attempt.writes);

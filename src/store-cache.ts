@@ -24,6 +24,8 @@ export interface CacheEntry {
   sequence: number;
   /** The newest sequence at which this store may have changed, as far as was heard. */
   heard: number;
+  /** How often it was heard of. Two hints may name one sequence, and only one of them be older than a reading. */
+  hints: number;
   /** How many observe it: it is not dropped. */
   pins: number;
   /** The reading that is under way, and the one that begins after it. */
@@ -57,6 +59,7 @@ export class StoreCache {
       snapshot: null,
       sequence: -1,
       heard: -1,
+      hints: 0,
       pins: 0,
     };
     if (this.#idle.delete(text)) this.#characters -= sizeOf(entry);
@@ -105,14 +108,20 @@ export class StoreCache {
   hear(change: Change): void {
     const entry = this.find(change);
     if (entry === undefined) return;
-    entry.heard = Math.max(entry.heard, change.sequence);
+    this.doubt(entry, change.sequence);
     if (change.deleted) this.apply(entry, change.sequence, null);
+  }
+
+  /** The store may have changed, at `sequence` or before. */
+  doubt(entry: CacheEntry, sequence: number): void {
+    entry.heard = Math.max(entry.heard, sequence);
+    entry.hints += 1;
   }
 
   /** Every store may have changed, up to `head`. */
   doubtAll(head: number): void {
     for (const entries of [this.#observed, this.#idle]) {
-      for (const entry of entries.values()) entry.heard = Math.max(entry.heard, head);
+      for (const entry of entries.values()) this.doubt(entry, head);
     }
   }
 

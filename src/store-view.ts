@@ -157,13 +157,13 @@ export class StoreView {
 
   async #read(entry: CacheEntry): Promise<void> {
     const { generation } = this.cache;
-    const { heard } = entry;
+    const { hints } = entry;
     const { sequence, snapshot } = await this.connector.readStore(entry.key);
     // It may be of the database before; what counts is the present one.
     if (generation !== this.cache.generation) return this.#read(entry);
     this.follower.begin(sequence);
     this.cache.apply(entry, sequence, snapshot);
-    if (entry.heard === heard) entry.heard = Math.min(heard, entry.sequence);
+    if (entry.hints === hints) entry.heard = Math.min(entry.heard, entry.sequence);
     // Of two first readings the older may answer last: changes between them were never told.
     if (sequence < this.follower.start) entry.heard = Math.max(entry.heard, this.follower.start);
   }
@@ -183,7 +183,7 @@ export class StoreView {
       return outcome;
     } catch (error) {
       // It may have been applied: what is known is no longer certain.
-      for (const { entry } of writes) entry.heard = Math.max(entry.heard, entry.sequence + 1);
+      for (const { entry } of writes) this.cache.doubt(entry, entry.sequence + 1);
       throw error;
     } finally {
       for (const { entry } of writes) if (entry.committing === committing) entry.committing = undefined;

@@ -84,7 +84,7 @@ interface Answer {
 
 /** The outcome was right at a moment between call and reply. */
 function checkOutcome(observation: Observation, value: unknown, history: StoreHistory): void {
-  const { command, name, invoked, responded, step, snapshot } = observation;
+  const { command, name, invoked, responded, step, snapshot, peeked } = observation;
   const during = [invoked.sequence, responded.sequence] as const;
   const answer = (value ?? {}) as Answer; // Of which fields, the command says.
   const written = history.writesOf(name);
@@ -100,6 +100,7 @@ function checkOutcome(observation: Observation, value: unknown, history: StoreHi
     expect(entry.sequence).toBeLessThanOrEqual(responded.sequence);
     expect(part.version).toBe(entry.version);
     if (part.state !== undefined) expect(part.state).toEqual(entry.state);
+    if (peeked !== undefined) expect(positionOf(peeked, entry.storeId, history)).toBeGreaterThanOrEqual(entry.sequence);
     if (part.previousVersion !== undefined) expect(part.previousVersion).toBe(entry.version - 1);
   };
   const checkConflict = (storeId: string): void => {
@@ -163,6 +164,15 @@ const same = (entry: HistoryEntry | undefined, state: ModelState | undefined): b
   const { log, items, count } = state ?? stateOf(undefined);
   return sameText([log, items, count], [stateOf(entry).log, stateOf(entry).items, stateOf(entry).count]);
 };
+
+/** As of which commit something was the newest that a client knew; of a missing store, the last that it can have been. */
+function positionOf({ instanceId, version }: Sight, storeId: string, { entries }: StoreHistory): number {
+  const ofStore = entries.filter((entry) => entry.storeId === storeId);
+  const known = ofStore.filter((entry) =>
+    instanceId === null ? entry.state === null : entry.instanceId === instanceId && entry.version === version,
+  );
+  return known.at(instanceId === null ? -1 : 0)?.sequence ?? 0;
+}
 
 /** What a selector found in the version before a commit; the initial state for the first of an instance. */
 function selectedBefore(entry: HistoryEntry, history: StoreHistory, select: (state: ModelState) => unknown): unknown {

@@ -6,8 +6,8 @@ import { checkRun } from "./check-run.js";
 import { type Program, programs } from "./client-program.js";
 import { runProgram } from "./run-program.js";
 
-// MODEL_RUNS=20000 for a long search; MODEL_SEED to see one again.
-const { MODEL_RUNS, MODEL_SEED } = process.env;
+// MODEL_RUNS=20000 for a long search; MODEL_SEED and MODEL_PATH, as a failure tells them, to see it again.
+const { MODEL_RUNS, MODEL_SEED, MODEL_PATH } = process.env;
 
 /** Looks for a program and an order of its calls that break the contract. */
 function search(
@@ -22,6 +22,7 @@ function search(
     // Shrinking costs more than searching; only what must not fail is worth it.
     endOnFailure: breaks !== undefined,
     ...(MODEL_SEED === undefined ? {} : { seed: Number(MODEL_SEED) }),
+    ...(MODEL_PATH === undefined || breaks !== undefined ? {} : { path: MODEL_PATH }),
     ...(MODEL_RUNS === undefined ? { interruptAfterTimeLimit: 15_000 } : {}),
   });
 }

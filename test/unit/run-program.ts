@@ -3,7 +3,7 @@ import type { Scheduler } from "fast-check";
 import type { Clock } from "../../src/clock.js";
 import type { StepId, StoreConnector } from "../../src/protocol/connector.js";
 import { OutcomeUnknownError } from "../../src/protocol/errors.js";
-import type { SnapshotReference } from "../../src/store-client.js";
+import type { ObservedSnapshot, SnapshotReference } from "../../src/store-client.js";
 import { createStores, type Stores } from "../../src/stores.js";
 import { type ConnectorCall, type Interleaving, openMemoryDatabase } from "../support/memory-connector.js";
 import type { MemoryDatabase } from "../support/memory-database.js";
@@ -25,6 +25,8 @@ export interface Observation {
   readonly step: StepId | undefined;
   /** What `update-from` and `delete-from` were given. */
   readonly snapshot: SnapshotReference | undefined;
+  /** What the client knew of the command's store once the call was answered. */
+  readonly peeked: ObservedSnapshot<ModelState> | undefined;
   readonly invoked: Moment;
   readonly responded: Moment;
   readonly outcome: { readonly value: unknown } | { readonly error: unknown };
@@ -74,6 +76,7 @@ export async function runProgram(
   const now = (): Moment => ({ tick: ++tick, sequence: memory.database.sequence });
 
   async function observe(
+    stores: Stores,
     call: Pick<Observation, "command" | "name"> & Partial<Pick<Observation, "step" | "snapshot">>,
     make: () => Promise<unknown>,
   ): Promise<unknown> {
@@ -82,7 +85,10 @@ export async function runProgram(
       (value) => ({ value }),
       (error: unknown) => ({ error }),
     );
-    observations.push({ step: undefined, snapshot: undefined, ...call, invoked, responded: now(), outcome });
+    const responded = now();
+    const { command } = call;
+    const peeked = "store" in command ? stores.store(Model, command.store).peek() : undefined;
+    observations.push({ step: undefined, snapshot: undefined, ...call, peeked, invoked, responded, outcome });
     return "value" in outcome ? outcome.value : undefined;
   }
 
@@ -92,7 +98,7 @@ export async function runProgram(
       const name = `${lane}.${index}`;
       const snapshot = await snapshotFor(command, name);
       const step = "step" in command && command.step !== null ? stepOf(command.type, command.step) : undefined;
-      const done = observe({ command, name, step, snapshot }, async () =>
+      const done = observe(stores, { command, name, step, snapshot }, async () =>
         command.type === "restart" ? memory.restart() : performCommand(stores, command, name, step, snapshot),
       );
       if (command.type === "when" || command.type === "wait-take") waits.push(done.then(() => (ended += 1)));
@@ -105,9 +111,9 @@ export async function runProgram(
       const known = read.get(store);
       if (command.type === "update-from" && command.stale && known !== undefined) return known;
       const get: Command = { type: "get", store };
-      const got = (await observe({ command: get, name: `${name}.get` }, () => stores.getStore(addressOf(store)))) as
-        | SnapshotReference
-        | undefined; // What `get` answers, or nothing if it failed.
+      const got = (await observe(stores, { command: get, name: `${name}.get` }, () =>
+        stores.getStore(addressOf(store)),
+      )) as SnapshotReference | undefined; // What `get` answers, or nothing if it failed.
       if (got !== undefined) read.set(store, got);
       return got ?? { instanceId: "none", version: 0 };
     }
