@@ -2,10 +2,11 @@
 import type { Stores, StoreChange } from "wakeful";
 import { byId, element } from "./element.js";
 import { formatPath } from "./event-text.js";
+import { paced } from "./paced.js";
 
 const CHANGES_SHOWN = 40;
 const STORES_SHOWN = 8;
-/** Milliseconds between two drawings: an import commits faster than anyone reads. */
+/** Milliseconds. */
 const DRAW_EVERY = 250;
 
 export class ChangeFeed {
@@ -14,7 +15,7 @@ export class ChangeFeed {
   #changes: StoreChange[] = [];
   /** The last change of each store, the newest first. */
   #lastOfEach: StoreChange[] = [];
-  #drawing = false;
+  readonly #drawSoon: (nothing: void) => void = paced(DRAW_EVERY, () => this.#draw());
 
   constructor(stores: Stores, onSequence: (sequence: number) => void) {
     this.#stores = stores;
@@ -30,15 +31,6 @@ export class ChangeFeed {
       this.#onSequence(change.sequence);
       this.#drawSoon();
     }
-  }
-
-  #drawSoon(): void {
-    if (this.#drawing) return;
-    this.#drawing = true;
-    setTimeout(() => {
-      this.#drawing = false;
-      this.#draw();
-    }, DRAW_EVERY);
   }
 
   #draw(): void {

@@ -2,6 +2,7 @@
 import type { StorageReport } from "wakeful";
 import { byId, element } from "./element.js";
 import { formatBytes, formatCount } from "./event-text.js";
+import { paced } from "./paced.js";
 
 export interface DatabaseFacts {
   owner: "this tab" | "another tab" | null;
@@ -21,18 +22,13 @@ export class DatabasePanel {
     tabs: null,
     offline: "not yet",
   };
-  #drawing = false;
+  readonly #drawSoon: (nothing: void) => void = paced(100, () => this.#draw());
 
   update(facts: Partial<DatabaseFacts>): void {
     Object.assign(this.#facts, facts);
     if (facts.owner !== undefined) document.documentElement.dataset["owner"] = String(facts.owner === "this tab");
     if (facts.epoch !== undefined) document.documentElement.dataset["epoch"] = String(facts.epoch);
-    if (this.#drawing) return;
-    this.#drawing = true;
-    setTimeout(() => {
-      this.#drawing = false;
-      this.#draw();
-    }, 60);
+    this.#drawSoon();
   }
 
   #draw(): void {

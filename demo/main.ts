@@ -15,6 +15,7 @@ import { loadFeed } from "./load-feed.js";
 import { ImportCard } from "./import-card.js";
 import { announce, showProblem } from "./notices.js";
 import { keepForOffline } from "./offline.js";
+import { paced } from "./paced.js";
 import { watchPresence } from "./presence.js";
 import { describeProblem } from "./problem-text.js";
 import { countProgress, type Progress, stageOf } from "./progress.js";
@@ -25,6 +26,7 @@ import { ReviewPanel } from "./review-panel.js";
 import { becomeReviewer } from "./reviewer.js";
 import { offerExport } from "./export-button.js";
 import { showWaits } from "./wait-list.js";
+import type { Waits } from "./waits.js";
 import { drawWeek } from "./week-map.js";
 import { loadLandPath } from "./world.js";
 import { showFinished, waitingText } from "./stage-text.js";
@@ -59,6 +61,8 @@ async function start(stores: Stores): Promise<void> {
   const queue = stores.store(Queue, QUEUE_ID);
   const panel = new ReviewPanel(feed, new EventMap(byId("map", HTMLElement), landPath, feed));
   const imports = new ImportCard(stores, queue, feed);
+  const drawProgress = paced(100, showProgress);
+  const drawWaits = paced(150, ({ all }: Waits) => showWaits(all));
   let progress: Progress | null = null;
   let reviewing = false;
 
@@ -83,7 +87,7 @@ async function start(stores: Stores): Promise<void> {
     },
     tell: announce,
     problem: (error) => showProblem(error),
-    waitsChanged: () => showWaits(desk.waits.all),
+    waitsChanged: () => drawWaits(desk.waits),
   });
   const approvals = new ApprovalList({
     reviewer,
@@ -92,7 +96,7 @@ async function start(stores: Stores): Promise<void> {
 
   queue.watch(countProgress, (counted) => {
     progress = counted;
-    showProgress(counted);
+    drawProgress(counted);
     imports.show(counted);
     show();
   });
