@@ -1,24 +1,24 @@
-/** Tabs that have one database open: finding its owner, ending it in every way, and a log that outlives all tabs. */
-import type { Page } from "@playwright/test";
-import { type BrowserProfile, test as base } from "./fixtures.js";
-import { rendererOf } from "./renderer.js";
+/** Tabs that have one database open, by the tools that apps test with, and a log that outlives all tabs. */
+import type { BrowserContext, Page } from "@playwright/test";
+import { DatabaseTabs } from "../../src/testing/index.js";
+import { appUrl, test as base, untilReady } from "./fixtures.js";
 
 export { expect } from "./fixtures.js";
 
-export interface DatabaseTabs {
+export interface TestTabs {
   readonly name: string;
   /** What pages under load acknowledged, in the order in which it arrived here. */
   readonly log: readonly string[];
+  /** The tools for the browser as it was launched last. */
+  tools(): Promise<DatabaseTabs>;
   /** Opens a tab and the database in it. */
   open(options?: { readonly durability?: "strict" | "relaxed"; readonly ownerTimeout?: number }): Promise<Page>;
-  /** The tab whose worker owns the database. Waits until the tabs agree. */
-  owner(tabs: readonly Page[]): Promise<Page>;
   /** Waits until `done` is true of the log. */
   until(done: (log: readonly string[]) => boolean): Promise<void>;
 }
 
 interface Fixtures {
-  tabs: DatabaseTabs;
+  tabs: TestTabs;
 }
 
 export const test = base.extend<Fixtures>({
@@ -26,15 +26,29 @@ export const test = base.extend<Fixtures>({
     const name = `tabs-${crypto.randomUUID()}`;
     const log: string[] = [];
     let look = (): void => undefined;
-    const open = openIn(profile, name, (entry) => {
+    const note = (entry: string): void => {
       log.push(entry);
       look();
-    });
+    };
+    const prepared = new Map<BrowserContext, DatabaseTabs>();
+    const tools = async (): Promise<DatabaseTabs> => {
+      const { context } = profile;
+      const known = prepared.get(context);
+      if (known !== undefined) return known;
+      const opened = await DatabaseTabs.in(context, { name, url: appUrl(), ready: untilReady });
+      prepared.set(context, opened);
+      await context.exposeFunction("acknowledge", note);
+      return opened;
+    };
     await use({
       name,
       log,
-      open,
-      owner: (tabs) => ownerAmong(tabs),
+      tools,
+      async open(options = {}) {
+        const page = await (await tools()).open();
+        await page.evaluate((given) => window.page.open(given).then(() => undefined), { name, ...options });
+        return page;
+      },
       until: (done) =>
         new Promise((resolve) => {
           look = () => {
@@ -43,48 +57,18 @@ export const test = base.extend<Fixtures>({
           look();
         }),
     });
+    for (const [context, tabs] of prepared) if (context === profile.context) await tabs.end();
   },
 });
-
-function openIn(
-  profile: BrowserProfile,
-  name: string,
-  note: (entry: string) => void,
-): (options?: Parameters<DatabaseTabs["open"]>[0]) => Promise<Page> {
-  return async (options = {}) => {
-    const page = await profile.openTab();
-    await page.exposeFunction("acknowledge", note);
-    await page.evaluate((given) => window.page.open(given).then(() => undefined), { name, ...options });
-    return page;
-  };
-}
-
-async function ownerAmong(tabs: readonly Page[]): Promise<Page> {
-  for (;;) {
-    // A call that is answered has gone through the present owner, so that what a tab knows of it is not old.
-    const seen = await Promise.all(
-      tabs.map((tab) =>
-        tab.evaluate(async () => {
-          await window.page.stores?.storage();
-          return { owner: window.page.owner, self: window.page.stores?.session };
-        }),
-      ),
-    );
-    const epoch = Math.max(...seen.map(({ owner }) => owner?.epoch ?? 0));
-    const host = seen.findIndex(({ owner, self }) => owner?.epoch === epoch && owner.host === self);
-    const tab = tabs[host];
-    if (tab !== undefined) return tab;
-  }
-}
 
 /** The ways in which an owner goes. Each is real: nothing is told to the library beforehand. */
 export const departures = {
   /** The process is killed. Chromium only: in Firefox tabs of one origin share a process. */
-  kill: async (tab: Page) => void process.kill(await rendererOf(tab), "SIGKILL"),
-  close: (tab: Page) => tab.close(),
-  navigate: async (tab: Page) => void (await tab.goto("about:blank")),
+  kill: (tools: DatabaseTabs, tab: Page) => tools.kill(tab),
+  close: (tools: DatabaseTabs, tab: Page) => tools.close(tab),
+  navigate: (tools: DatabaseTabs, tab: Page) => tools.leave(tab),
   /** The worker is terminated under the page, which lives on. */
-  terminate: (tab: Page) => tab.evaluate(() => window.page.workers.at(-1)?.terminate()),
+  terminate: (tools: DatabaseTabs, tab: Page) => tools.terminateWorker(tab),
 } as const;
 
 export type Departure = keyof typeof departures;

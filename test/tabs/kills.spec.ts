@@ -3,10 +3,7 @@
  * acknowledged is written down outside of the browser and compared with the stores at the end.
  */
 import type { Page } from "@playwright/test";
-import { type DatabaseTabs, type Departure, departures, expect, test } from "./database-tabs.js";
-import { PROCESS_PER_TAB } from "./renderer.js";
-
-test.use({ launch: PROCESS_PER_TAB });
+import { type Departure, departures, expect, test, type TestTabs } from "./database-tabs.js";
 
 const KILLS = 20;
 
@@ -34,7 +31,7 @@ function parse(line: string): Entry {
 let labels = 0;
 
 /** A tab that counts up with step ids (label s…) and without (label b…). */
-async function openCounting(tabs: DatabaseTabs): Promise<Page> {
+async function openCounting(tabs: TestTabs): Promise<Page> {
   const tab = await tabs.open();
   const label = String(++labels);
   await tab.evaluate((given) => {
@@ -47,13 +44,13 @@ async function openCounting(tabs: DatabaseTabs): Promise<Page> {
 }
 
 /** Waits until so many acknowledgements came after everything written down so far. */
-async function untilAcknowledged(tabs: DatabaseTabs, count: number): Promise<void> {
+async function untilAcknowledged(tabs: TestTabs, count: number): Promise<void> {
   const from = tabs.log.length;
   await tabs.until((log) => log.slice(from).filter((line) => parse(line).version !== null).length >= count);
 }
 
 /** Milliseconds until some tab got an acknowledgement from an owner that is later than every one known so far. */
-async function untilNextOwnerAnswers(tabs: DatabaseTabs): Promise<number> {
+async function untilNextOwnerAnswers(tabs: TestTabs): Promise<number> {
   const since = Date.now();
   const from = tabs.log.length;
   const epoch = Math.max(...tabs.log.map((line) => parse(line).epoch));
@@ -76,7 +73,7 @@ async function stopCounting(open: readonly Page[]): Promise<void> {
   }
 }
 
-async function check(tabs: DatabaseTabs, reader: Page, departed: number): Promise<void> {
+async function check(tabs: TestTabs, reader: Page, departed: number): Promise<void> {
   const { steps, bare, changes } = await reader.evaluate(async () => {
     const { stores, Counter } = window.page;
     if (stores === null) throw new Error("The database is not open here.");
@@ -117,7 +114,7 @@ async function check(tabs: DatabaseTabs, reader: Page, departed: number): Promis
 }
 
 async function departTwentyTimes(
-  tabs: DatabaseTabs,
+  tabs: TestTabs,
   ways: readonly Departure[],
 ): Promise<{ readonly open: Page[]; readonly handOvers: number[]; departed: number }> {
   let open = [await openCounting(tabs), await openCounting(tabs), await openCounting(tabs)];
@@ -125,9 +122,10 @@ async function departTwentyTimes(
   let departed = 0;
   for (let kill = 0; kill < KILLS; kill++) {
     await untilAcknowledged(tabs, 6);
-    const owner = await tabs.owner(open);
+    const tools = await tabs.tools();
+    const owner = await tools.owner();
     const way = ways[kill % ways.length] ?? "close";
-    await departures[way](owner);
+    await departures[way](tools, owner);
     handOvers.push(await untilNextOwnerAnswers(tabs));
     if (way === "terminate") continue;
     departed += 1;

@@ -1,8 +1,5 @@
 /** Contract tabs 1, 4, 5, 6: one owner, its loss, and no call that hangs. */
 import { type Departure, departures, expect, test } from "./database-tabs.js";
-import { PROCESS_PER_TAB, rendererOf } from "./renderer.js";
-
-test.use({ launch: PROCESS_PER_TAB });
 
 for (const departure of Object.keys(departures) as Departure[]) {
   test(`tabs 4: when the owner goes (${departure}), another tab owns the database and every client goes on`, async ({
@@ -12,7 +9,8 @@ for (const departure of Object.keys(departures) as Departure[]) {
     // In Firefox, killing one tab's process kills them all (tabs.md): the whole browser is killed in kills.spec.ts.
     test.skip(departure === "kill" && browserName === "firefox", "Firefox runs all tabs of an origin in one process");
     const open = [await tabs.open(), await tabs.open(), await tabs.open()];
-    const owner = await tabs.owner(open);
+    const tools = await tabs.tools();
+    const owner = await tools.owner();
     const others = open.filter((tab) => tab !== owner);
     await owner.evaluate(async () => {
       await window.page.stores?.store(window.page.Counter, "one").update((draft) => void (draft.count = 7));
@@ -22,9 +20,9 @@ for (const departure of Object.keys(departures) as Departure[]) {
       tab.evaluate(() => window.page.stores?.store(window.page.Counter, "one").when((s) => s.count === 8 && s.count)),
     );
 
-    const before = await others[0]?.evaluate(() => window.page.owner?.epoch ?? 0);
+    const { epoch } = await tools.state();
     const since = Date.now();
-    await departures[departure](owner);
+    await departures[departure](tools, owner);
     const states = await Promise.all(
       others.map((tab) =>
         tab.evaluate(async () => (await window.page.stores?.store(window.page.Counter, "one").get())?.state.count),
@@ -35,8 +33,9 @@ for (const departure of Object.keys(departures) as Departure[]) {
     test.info().annotations.push({ type: "hand-over", description: `${handOver} ms with the departure itself` });
     expect(handOver).toBeLessThan(10 * 3000);
 
-    const next = await tabs.owner(departure === "terminate" ? open : others);
-    expect(await next.evaluate(() => window.page.owner?.epoch ?? 0)).toBeGreaterThan(before ?? 0);
+    const { host } = await tools.untilOwner(epoch);
+    const alive = departure === "terminate" ? open : others;
+    expect(alive.map((tab) => tools.sessionOf(tab))).toContain(host);
     await others[0]?.evaluate(async () => {
       await window.page.stores?.store(window.page.Counter, "one").update((draft) => void draft.count++);
     });
@@ -48,8 +47,8 @@ test("tabs 4: a page whose only worker was terminated goes on with a new one", a
   const tab = await tabs.open();
   await tab.evaluate(async () => {
     await window.page.stores?.store(window.page.Counter, "one").update((draft) => void (draft.count = 7));
-    window.page.workers.at(-1)?.terminate();
   });
+  await (await tabs.tools()).terminateWorker(tab);
   expect(
     await tab.evaluate(async () => (await window.page.stores?.store(window.page.Counter, "one").get())?.state.count),
   ).toBe(7);
@@ -77,10 +76,10 @@ test("tabs 6: calls to an owner that is frozen end with a typed error after the 
   // In Firefox, stopping one tab's process stops them all, the one that asks included.
   test.skip(browserName === "firefox", "Firefox runs all tabs of an origin in one process: it cannot be stopped alone");
   const open = [await tabs.open({ ownerTimeout: 1500 }), await tabs.open({ ownerTimeout: 1500 })];
-  const owner = await tabs.owner(open);
+  const tools = await tabs.tools();
+  const owner = await tools.owner();
   const other = open.find((tab) => tab !== owner);
-  const renderer = await rendererOf(owner);
-  process.kill(renderer, "SIGSTOP");
+  await tools.freeze(owner);
   try {
     const code = await other?.evaluate(async () => {
       const counter = window.page.stores?.store(window.page.Counter, "one");
@@ -89,7 +88,7 @@ test("tabs 6: calls to an owner that is frozen end with a typed error after the 
     });
     expect(code).toBe("owner-unresponsive");
   } finally {
-    process.kill(renderer, "SIGCONT");
+    tools.thaw(owner);
   }
   // Once it is back, calls are answered again.
   expect(

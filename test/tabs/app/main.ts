@@ -9,15 +9,6 @@ const Queue = library.defineStore("queue", z.object({ waiting: z.array(z.string(
 
 type OpenStoresOptions = Parameters<typeof library.openStores>[0];
 
-/** Workers that this page has spawned, so that a test can terminate one for real. */
-const workers: Worker[] = [];
-window.Worker = class extends Worker {
-  constructor(url: string | URL, options?: WorkerOptions) {
-    super(url, options);
-    workers.push(this);
-  }
-};
-
 /** What a page under load wrote down before it was killed is kept by the test, through this binding. */
 declare const acknowledge: (entry: string) => Promise<void>;
 
@@ -53,7 +44,6 @@ const page = {
   library,
   Counter,
   Queue,
-  workers,
   open,
   countUp,
   counting: true,
