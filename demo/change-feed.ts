@@ -1,11 +1,13 @@
 /** The live change feed, and the stores it tells of, last changed first. */
-import type { Stores, StoreChange } from "wakeful";
+import { ChangesTrimmedError, type StoreChange, type Stores } from "wakeful";
 import { byId, element } from "./element.js";
 import { formatPath } from "./event-text.js";
 import { paced } from "./paced.js";
 
 const CHANGES_SHOWN = 40;
 const STORES_SHOWN = 8;
+/** Commits from before this tab. */
+const PAST_SHOWN = 20;
 /** Milliseconds. */
 const DRAW_EVERY = 250;
 
@@ -22,9 +24,18 @@ export class ChangeFeed {
     this.#onSequence = onSequence;
   }
 
-  /** Follows the feed for as long as the page is there. */
-  async follow(): Promise<void> {
-    for await (const change of this.#stores.changes()) {
+  /** Follows the feed for as long as the page is there, beginning with the last commits up to `sequence`. */
+  async follow(sequence: number): Promise<void> {
+    try {
+      await this.#followFrom(Math.max(0, sequence - PAST_SHOWN));
+    } catch (error) {
+      if (!(error instanceof ChangesTrimmedError)) throw error;
+      await this.#followFrom(error.oldest - 1); // The database keeps fewer.
+    }
+  }
+
+  async #followFrom(after: number): Promise<void> {
+    for await (const change of this.#stores.changes({ after })) {
       this.#changes = [change, ...this.#changes.slice(0, CHANGES_SHOWN - 1)];
       const others = this.#lastOfEach.filter((last) => !isSameStore(last, change));
       this.#lastOfEach = [change, ...others.slice(0, STORES_SHOWN - 1)];

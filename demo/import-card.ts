@@ -34,14 +34,14 @@ export class ImportCard {
     if (this.#running) return;
     this.#running = true;
     byId("import-resume", HTMLElement).hidden = true;
-    try {
-      await importFeed(this.#stores, this.#queue, this.#feed);
-      reportActivity({ type: "imported" });
-    } catch (error) {
-      await showProblem(error);
-    } finally {
-      this.#running = false;
-      byId("import-resume", HTMLElement).hidden = false;
+    while (this.#running) {
+      try {
+        await importFeed(this.#stores, this.#queue, this.#feed);
+        reportActivity({ type: "imported" });
+        this.#running = false;
+      } catch (error) {
+        await showProblem(error); // What is imported already is passed over.
+      }
     }
   }
 }

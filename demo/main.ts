@@ -48,9 +48,9 @@ try {
 
 async function start(stores: Stores): Promise<void> {
   const database = new DatabasePanel();
-  followDatabase(stores, database);
+  const changes = new ChangeFeed(stores, (sequence) => database.update({ sequence }));
+  followDatabase(stores, { database, onStart: (sequence) => void changes.follow(sequence).catch(showProblem) });
   void keepForOffline((offline) => database.update({ offline }));
-  void new ChangeFeed(stores, (sequence) => database.update({ sequence })).follow().catch(showProblem);
 
   const [reviewer, feed, landPath] = await Promise.all([becomeReviewer(), loadFeed(), loadLandPath()]);
   drawWeek(landPath, feed);

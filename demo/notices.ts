@@ -10,21 +10,25 @@ export function showProblem(error: unknown, action = "Try again"): Promise<void>
 
 export function showNotice({ title, advice }: ProblemText, action: string): Promise<void> {
   reportActivity({ type: "problem", text: `${title} ${advice}` });
-  const notices = byId("notices", HTMLElement);
-  for (const shown of notices.children) {
-    if (shown.querySelector("strong")?.textContent === title) shown.remove();
-  }
-  return new Promise((resolve) => {
-    const button = element("button", { type: "button", class: "button" }, action);
-    const text = element("p", {}, element("strong", {}, title), ` ${advice}`);
-    const notice = element("div", { class: "notice", role: "alert" }, text, button);
+  const known = shown.get(title);
+  if (known !== undefined) return known; // A full disk is an event and the error of a call: one button ends both.
+  const button = element("button", { type: "button", class: "button" }, action);
+  const text = element("p", {}, element("strong", {}, title), ` ${advice}`);
+  const notice = element("div", { class: "notice", role: "alert" }, text, button);
+  byId("notices", HTMLElement).append(notice);
+  const pressed = new Promise<void>((resolve) => {
     button.addEventListener("click", () => {
       notice.remove();
+      shown.delete(title);
       resolve();
     });
-    notices.append(notice);
   });
+  shown.set(title, pressed);
+  return pressed;
 }
+
+/** By title: the notices that are to be seen, and when their button is pressed. */
+const shown = new Map<string, Promise<void>>();
 
 /** Milliseconds. */
 const READ_WITHIN = 8000;

@@ -41,7 +41,7 @@ const unavailable: Readonly<Record<string, ProblemText>> = {
   unsupported: {
     title: "This browser cannot store the data.",
     advice:
-      "It lacks the file system that pages can use on their own (OPFS). A recent Chrome, Edge, Firefox or Safari has it.",
+      "A recent Chrome, Edge, Firefox or Safari can (OPFS and Web Locks), if the page comes over https or from localhost.",
   },
   blocked: {
     title: "This browser does not let the page store data.",
