@@ -44,8 +44,9 @@ async function checkApp(app) {
   await cases.run("the app and the README's examples compile, strict and with skipLibCheck off", () =>
     command([bin("tsc")], app),
   );
-  await cases.run("importing the package in Node does nothing, and opening stores there is a typed error", () =>
-    command(["node", writeNodeProgram(app)], app),
+  await cases.run(
+    "in Node importing does nothing, opening stores is a typed error, and wakeful/testing opens them in memory",
+    () => command(["node", writeNodeProgram(app)], app),
   );
   const vite = await viteOf(app);
   if (await cases.run("vite build", () => vite.build().then(() => true))) {
@@ -65,6 +66,11 @@ const globals = Object.keys(globalThis);
 const { openStores } = await import("wakeful");
 assert.deepEqual(Object.keys(globalThis), globals);
 await assert.rejects(openStores({ name: "notes" }), { code: "storage-unavailable" });
+
+const { openTestStores } = await import("wakeful/testing");
+const { stores, close } = openTestStores();
+assert.equal((await stores.storage()).kind, "memory");
+await close();
 `,
   );
   return path;
