@@ -15,6 +15,7 @@ export {
   DraftMisuseError,
   type ErrorDetails,
   ExecutionForgottenError,
+  ImportRefusedError,
   InvalidArgumentError,
   MigrationFailedError,
   NoOwnerError,
@@ -27,12 +28,13 @@ export {
   StorageUnavailableError,
   type StorageUnavailableReason,
   StoreChangedTooOftenError,
+  TransferInterruptedError,
   ValidationFailedError,
   type ValidationIssue,
   ValueNotDurableError,
   WakefulError,
 } from "./protocol/errors.js";
-export type { Durability, StorageReport } from "./protocol/events.js";
+export type { Durability, StorageReport, StorageStatus } from "./protocol/events.js";
 export type { StorePath } from "./protocol/path.js";
 export type { StoreChange } from "./store-change.js";
 export type {
@@ -68,4 +70,11 @@ export type {
 } from "./store-client.js";
 export type { StoreEventListener, StoreEventMap, StoreEventType } from "./store-events.js";
 export type { Stores } from "./stores.js";
+export type {
+  ExportOptions,
+  ImportOptions,
+  IntegrityOptions,
+  IntegrityReport,
+  TransferProgress,
+} from "./transfer.js";
 export type { StoreWake } from "./wakes.js";

@@ -18,7 +18,7 @@ export interface StoreEventMap {
   readonly wake: { readonly executionIds: readonly string[] };
   /** Another tab owns the database now. */
   readonly owner: OwnerEvent;
-  /** Storage is not what it should be: nothing is durable, something is lost, or it is full. */
+  /** Storage is not what it should be: nothing is durable, something is lost, it is full, or damaged. */
   readonly storage: StorageEvent;
   /** This code is older than the data or than another tab: reload the app. Said once. */
   readonly outdated: { readonly error: WakefulError };
@@ -33,7 +33,7 @@ export type StoreEventListener<Type extends StoreEventType> = (event: StoreEvent
 
 /**
  * The listeners of one client. Says nothing by itself: without listeners and logger an event is lost, but for what still
- * holds (who owns, that nothing is durable), which is told to who listens later, too.
+ * holds (who owns, what was lost, that nothing is durable), which is told to who listens later, too.
  */
 export class StoreEvents {
   readonly #listeners = new Map<StoreEventType, Set<(event: never) => void>>();
@@ -69,12 +69,12 @@ export class StoreEvents {
 
   owner(event: OwnerEvent): void {
     this.#standing.owner = event;
-    if (event.storage === "opfs") delete this.#standing.storage;
+    if (event.storage === "opfs" && this.#standing.storage?.status === "fallback") delete this.#standing.storage;
     this.emit("owner", () => event);
   }
 
   storage(event: StorageEvent): void {
-    if (event.status === "fallback") this.#standing.storage = event;
+    if (event.status === "fallback" || event.status === "lost") this.#standing.storage = event;
     this.emit("storage", () => event);
   }
 

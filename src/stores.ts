@@ -8,6 +8,15 @@ import type { StorageReport } from "./protocol/events.js";
 import type { CallRequest, StoreClient, StoreHandle, StoreStates, StoreUpdates, Transaction } from "./store-client.js";
 import type { StoreChange } from "./store-change.js";
 import type { StoreEventListener, StoreEventType } from "./store-events.js";
+import {
+  checkStores,
+  type ExportOptions,
+  exportStores,
+  type ImportOptions,
+  importStores,
+  type IntegrityOptions,
+  type IntegrityReport,
+} from "./transfer.js";
 import { type StoreWake, type WakeClaims, WakeFeed } from "./wakes.js";
 
 export interface Stores extends StoreClient {
@@ -51,6 +60,30 @@ export interface Stores extends StoreClient {
 
   /** Where the data is, and whether it is durable. */
   storage(): Promise<StorageReport>;
+
+  /**
+   * The whole database as a SQLite file, as of one moment, while commits go on: everything that was committed before the
+   * stream is first read from, nothing that was committed after. Until its end, or its cancellation, the database's log
+   * grows with every commit: read it to its end without long pauses. The stream fails with TransferInterruptedError when
+   * another tab has to take the database over, or when nobody has read from it for a minute; then begin again.
+   *
+   * @example
+   * const file = await new Response(stores.export()).blob();
+   */
+  export(options?: ExportOptions): ReadableStream<Uint8Array<ArrayBuffer>>;
+
+  /**
+   * Replaces everything in the database by what an export holds, in one transaction, or changes nothing. The file is
+   * checked whole before. Every tab hears of another owner, its waits and watches see the new content, and `changes()`
+   * ends with ChangesTrimmedError.
+   *
+   * @throws ImportRefusedError, DatabaseNewerError, StorageFullError, TransferInterruptedError, AbortedError: nothing was
+   * changed
+   */
+  import(source: Blob | ReadableStream<Uint8Array>, options?: ImportOptions): Promise<void>;
+
+  /** Has SQLite check the whole database. It takes long, and calls go on in between. */
+  checkIntegrity(options?: IntegrityOptions): Promise<IntegrityReport>;
 
   /**
    * Who owns, and that nothing is durable where that is so, is told to a new listener at once.
@@ -120,6 +153,18 @@ class ConnectorStores extends CasStoreClient implements Stores {
     const { closed, connector } = this.loop.view;
     closed.throwIfAborted();
     return connector.storage();
+  }
+
+  export(options: ExportOptions = {}): ReadableStream<Uint8Array<ArrayBuffer>> {
+    return exportStores(this.loop.view, options);
+  }
+
+  import(source: Blob | ReadableStream<Uint8Array>, options: ImportOptions = {}): Promise<void> {
+    return importStores(this.loop.view, source, options);
+  }
+
+  checkIntegrity(options: IntegrityOptions = {}): Promise<IntegrityReport> {
+    return checkStores(this.loop.view, options);
   }
 
   on<Type extends StoreEventType>(type: Type, listener: StoreEventListener<Type>): () => void {

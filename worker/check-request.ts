@@ -201,13 +201,13 @@ function checkCanonical(what: string, value: unknown): string {
   return value;
 }
 
-function checkInteger(what: string, value: unknown, from: number, to: number = Number.MAX_SAFE_INTEGER): number {
+export function checkInteger(what: string, value: unknown, from: number, to: number = Number.MAX_SAFE_INTEGER): number {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= from && value <= to) return value;
   const range = to === Number.MAX_SAFE_INTEGER ? `from ${from}` : `from ${from} to ${to}`;
   throw new InvalidArgumentError(`The ${what} must be an integer ${range}, but it is ${describe(value)}.`);
 }
 
-function checkFields(what: string, value: unknown): Fields {
+export function checkFields(what: string, value: unknown): Fields {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields; // Any object is.
   throw new InvalidArgumentError(`The ${what} must be an object, but it is ${describe(value)}.`);
 }

@@ -21,7 +21,8 @@ import sqlite3InitModule, {
 } from "@sqlite.org/sqlite-wasm";
 import { ClosedError, OutcomeUnknownError, StorageFullError, StorageUnavailableError } from "../src/protocol/errors.js";
 import type { Durability } from "../src/protocol/events.js";
-import { acquirePool, declarePowersafeOverwrite } from "./opfs-pool.js";
+import { DatabaseFile } from "./database-file.js";
+import { acquirePool, declarePowersafeOverwrite, type Sqlite } from "./opfs-pool.js";
 import { platformFailure, storageFailure, unavailable } from "./sqlite-failure.js";
 
 /** What a column holds and a parameter takes. */
@@ -44,16 +45,27 @@ export interface Database {
   /** Runs `work` in one immediate transaction (D2). `work` must be synchronous and must not open another. */
   transaction<T>(work: () => T): T;
   setDurability(durability: Durability): void;
+  /** The file of the database or of its log, below SQLite. A database in memory has none. */
+  file(which: "database" | "log"): DatabaseFile;
+  /** The whole database as the bytes of its file, all in memory at once. */
+  serialize(): Uint8Array<ArrayBuffer>;
+  /** Opens the file beside this one in which an import is prepared. Nothing is read from it before the first statement. */
+  openStaging(): Staging;
+  /** Runs `work` while what is in the staging file can be named as the schema `staged`. */
+  withStaged(work: () => void): void;
+  /** Closes the staging file, empties it and gives it back. */
+  removeStaging(staging: Staging): void;
   /** Closes the connection and gives the files back. Idempotent; whatever is called after it throws ClosedError. */
   close(): void;
 }
 
-/** SQLite, loaded. */
-export interface Sqlite {
-  readonly module: Sqlite3Static;
-  /** What the file system threw last, by VFS: the pool turns it into SQLITE_IOERR and keeps it from SQLite's caller. */
-  readonly platformErrors: Map<string, Error>;
+/** A database that is being prepared to take the place of another one's content. */
+export interface Staging extends Database {
+  /** Where its bytes go before it is read. */
+  readonly bytes: DatabaseFile;
 }
+
+export type { Sqlite };
 
 export interface LoadOptions {
   /** Where sqlite3.wasm is, if not beside sqlite-wasm's own module, where bundlers put it. */
@@ -137,6 +149,8 @@ export async function openOpfsDatabase(sqlite: Sqlite, { name, durability }: Opf
     database = new SqliteDatabase(sqlite, connection, "opfs", pool);
     declarePowersafeOverwrite(sqlite.module, connection);
     database.prepareStorage(durability);
+    // Of an import whose owner was lost.
+    if (pool.getFileNames().includes(STAGING)) database.removeStaging(database.openStaging());
     return database;
   } catch (error) {
     const failure = failureOf(error, sqlite.platformErrors.get(pool.vfsName));
@@ -150,6 +164,11 @@ export async function openOpfsDatabase(sqlite: Sqlite, { name, durability }: Opf
   }
 }
 
+/** The staging file's path in the pool. */
+const STAGING = "/import.db";
+/** In memory: SQLite's own VFS there, in which connections find a database by its name. */
+const STAGING_IN_MEMORY = "file:/wakeful-import?vfs=memdb";
+
 interface Statement {
   readonly prepared: PreparedStatement;
   readonly columns: readonly string[];
@@ -160,6 +179,8 @@ class SqliteDatabase implements Database {
   readonly #sqlite: Sqlite;
   readonly #connection: Connection;
   readonly #pool: SAHPoolUtil | null;
+  /** Whether closing this connection gives the files back. */
+  readonly #poolIs: "owned" | "borrowed";
   readonly #statements = new Map<string, Statement>();
   #journalMode = "memory";
   #durability: Durability = "strict";
@@ -170,7 +191,14 @@ class SqliteDatabase implements Database {
   /** D4: why this connection must not be used any more. */
   #unusable: Error | undefined;
 
-  constructor(sqlite: Sqlite, connection: Connection, kind: "opfs" | "memory", pool: SAHPoolUtil | null) {
+  constructor(
+    sqlite: Sqlite,
+    connection: Connection,
+    kind: "opfs" | "memory",
+    pool: SAHPoolUtil | null,
+    poolIs: "owned" | "borrowed" = "owned",
+  ) {
+    this.#poolIs = poolIs;
     this.#sqlite = sqlite;
     this.#connection = connection;
     this.kind = kind;
@@ -265,13 +293,45 @@ class SqliteDatabase implements Database {
     return result;
   }
 
+  file(which: "database" | "log"): DatabaseFile {
+    return new DatabaseFile(this.#sqlite, this.#connection, which, this.#pool?.vfsName);
+  }
+
+  serialize(): Uint8Array<ArrayBuffer> {
+    return this.#guarded(() => new Uint8Array(this.#sqlite.module.capi.sqlite3_js_db_export(this.#connection)));
+  }
+
+  openStaging(): Staging {
+    const connection = this.#guarded(() =>
+      this.#pool === null ? new this.#sqlite.module.oo1.DB(STAGING_IN_MEMORY) : new this.#pool.OpfsSAHPoolDb(STAGING),
+    );
+    const staging = new SqliteDatabase(this.#sqlite, connection, "memory", this.#pool, "borrowed");
+    return Object.assign(staging, { bytes: staging.file("database") });
+  }
+
+  withStaged(work: () => void): void {
+    this.script(`ATTACH '${this.#pool === null ? STAGING_IN_MEMORY : STAGING}' AS staged`);
+    try {
+      work();
+    } finally {
+      this.script("DETACH staged");
+    }
+  }
+
+  removeStaging(staging: Staging): void {
+    // Emptied first: of a file without a name that is not empty nobody could tell whether it is a database.
+    staging.bytes.truncate();
+    staging.close();
+    this.#pool?.unlink(STAGING);
+  }
+
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
     for (const { prepared } of this.#statements.values()) prepared.finalize();
     this.#statements.clear();
     this.#connection.close();
-    this.#pool?.pauseVfs();
+    if (this.#poolIs === "owned") this.#pool?.pauseVfs();
   }
 
   #endTransaction(): void {

@@ -16,6 +16,13 @@ import type { Database as Connection, SAHPoolUtil, Sqlite3Static } from "@sqlite
 import { StorageDamagedError, StorageUnavailableError } from "../src/protocol/errors.js";
 import { platformFailure, unavailable } from "./sqlite-failure.js";
 
+/** SQLite, loaded. */
+export interface Sqlite {
+  readonly module: Sqlite3Static;
+  /** What the file system threw last, by VFS: the pool turns it into SQLITE_IOERR and keeps it from SQLite's caller. */
+  readonly platformErrors: Map<string, Error>;
+}
+
 const PATIENCE_MS = 4000;
 const PAUSE_MS = 25;
 

@@ -12,8 +12,9 @@
  *     that nothing more was applied, and this owner gives up.
  */
 import { type ForeignMessage, outdatedBuild } from "../src/protocol/builds.js";
-import { StorageFullError, StorageUnavailableError, toWire } from "../src/protocol/errors.js";
-import type { StoreEvent } from "../src/protocol/events.js";
+import { StorageDamagedError, StorageFullError, StorageUnavailableError, toWire } from "../src/protocol/errors.js";
+import type { StorageStatus, StoreEvent } from "../src/protocol/events.js";
+import { isTransferMethod } from "../src/protocol/transfer.js";
 import {
   type CallRequest,
   type ChannelMessage,
@@ -29,6 +30,7 @@ import { createStoreHost, type StoreHost } from "./connector.js";
 import { type Database, openMemoryDatabase, openOpfsDatabase, type Sqlite } from "./database.js";
 import type { MessageEndpoint } from "./endpoint.js";
 import { Sessions } from "./sessions.js";
+import { Transfers } from "./transfers.js";
 
 /**
  * Milliseconds for which a client that is gone may come back (from the back/forward cache, from a machine's sleep) and
@@ -53,7 +55,10 @@ export class Owner {
   readonly #channel: EventChannel;
   readonly #calls: CallQueue;
   readonly #sessions: Sessions;
+  readonly #transfers: Transfers;
   readonly #sweep: ReturnType<typeof setInterval>;
+  /** An import has replaced the content: no call is answered any more. */
+  #isSucceeded = false;
   /** Messages dropped because they were not of the protocol. */
   dropped = 0;
 
@@ -88,7 +93,16 @@ export class Owner {
       epoch: this.#host.epoch,
       call: (request) => this.#calls.call(request),
       drop,
-      ended: (session) => this.#host.endSession(session),
+      ended: (session) => {
+        this.#transfers.endSession(session);
+        this.#host.endSession(session);
+      },
+    });
+    this.#transfers = new Transfers(database, {
+      databaseId: this.#host.databaseId,
+      head: () => this.#host.head(),
+      replaced: () => this.#succeed(),
+      damaged: (problem) => this.#tell("damaged", problem),
     });
     for (const session of this.#host.standingSessions()) this.#sessions.watch(session);
     this.#sweepSessions();
@@ -128,6 +142,7 @@ export class Owner {
   close(): void {
     clearInterval(this.#sweep);
     this.#calls.close();
+    this.#transfers.close();
     this.#sessions.close();
     this.#channel.close();
     this.#host.close();
@@ -137,6 +152,7 @@ export class Owner {
   #run({ session, method, body }: CallRequest): unknown {
     if (method === "describe") return this.#storage;
     if (method === "leave") return this.#host.removeSession(session);
+    if (isTransferMethod(method)) return this.#transfers.call(session, method, body);
     return this.#host.call(session, method, body);
   }
 
@@ -144,20 +160,32 @@ export class Owner {
     try {
       this.#host.removeEndedSessions(SESSION_BOUND, (session) => this.#sessions.has(session));
     } catch (error) {
-      this.#tellIfFull(error); // Nothing depends on it: the next sweep or the next owner removes them.
+      this.#tellOf(error); // Nothing depends on it: the next sweep or the next owner removes them.
     }
   }
 
+  /** The content is another one: the next owner tells everybody so, and answers what still comes. */
+  #succeed(): void {
+    this.#host.close();
+    this.#isSucceeded = true;
+    this.#giveUp();
+  }
+
   #afterFailure(error: unknown): boolean {
-    this.#tellIfFull(error);
+    this.#tellOf(error);
+    if (this.#isSucceeded) return false;
     if (this.#database.usable) return true;
     this.#giveUp(); // O4
     return false;
   }
 
-  #tellIfFull(error: unknown): void {
-    if (!(error instanceof StorageFullError)) return;
-    this.#channel.post({ type: "storage", epoch: this.#host.epoch, status: "full", reason: error.message });
+  #tellOf(error: unknown): void {
+    if (error instanceof StorageFullError) this.#tell("full", error.message);
+    if (error instanceof StorageDamagedError) this.#tell("damaged", error.message);
+  }
+
+  #tell(status: StorageStatus, reason: string): void {
+    this.#channel.post({ type: "storage", epoch: this.#host.epoch, status, reason });
   }
 
   #publish(event: StoreEvent): void {

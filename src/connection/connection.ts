@@ -22,9 +22,11 @@ import {
   type WakefulError,
 } from "../protocol/errors.js";
 import type { Durability, StoreEvent } from "../protocol/events.js";
+import { lineOf } from "../protocol/transfer.js";
 import type { CallMethod, ChannelMessage, OwnerMessage, WorkerNotice } from "../protocol/wire.js";
 import { openSessionChannel } from "./broadcast.js";
 import { type CallLink, joinLinks, type MessageEndpoint, openCallLink } from "./call-link.js";
+import { markDatabase } from "./database-marker.js";
 import { PendingCalls } from "./pending-calls.js";
 import { Presence, type PresenceListener, type PresenceOptions } from "./presence.js";
 
@@ -54,6 +56,8 @@ export class Connection {
   #link: CallLink | null = null;
   #owner: OwnerMessage | null = null;
   #epoch = 0;
+  /** What was lost when the present owner, or one before it, was met. */
+  #loss: StoreEvent | null = null;
   #failure: WakefulError | null = null;
   #closed = false;
   /** Newest sequence heard of while there was no link: subscribers learn of it with the owner (N4). */
@@ -121,9 +125,10 @@ export class Connection {
     return outcome;
   }
 
-  /** What a subscriber that comes now has missed and still holds: who owns, and that nothing is durable. */
+  /** What a subscriber that comes now has missed and still holds: who owns, what was lost, and that nothing is durable. */
   standing(): StoreEvent[] {
-    return this.#link === null || this.#owner === null ? [] : introductionOf(this.#owner);
+    if (this.#link === null || this.#owner === null) return [];
+    return [...(this.#loss === null ? [] : [this.#loss]), ...introductionOf(this.#owner)];
   }
 
   subscribe(listener: (event: StoreEvent) => void): () => void {
@@ -219,10 +224,14 @@ export class Connection {
     this.#failure = null;
     const link = this.#openLink(open(), owner.epoch);
     this.#link = link;
-    const lost = previous !== null && previous.databaseId !== owner.databaseId ? previous : null;
-    if (lost !== null) this.#pending.voidSent();
+    const wasMarked = owner.storage.kind === "opfs" && markDatabase(this.#options.name, owner.databaseId);
+    const isLost = previous !== null && lineOf(previous.databaseId) !== lineOf(owner.databaseId);
+    if (isLost) this.#pending.voidSent();
     this.#pending.send(link);
-    if (lost !== null) this.#emit(lossOf(lost, owner.epoch));
+    if (isLost || wasMarked) {
+      this.#loss = lossOf(previous, owner.epoch);
+      this.#emit(this.#loss);
+    }
     for (const event of introductionOf({ ...owner, sequence: Math.max(owner.sequence, this.#missed) })) {
       this.#emit(event);
     }
@@ -323,11 +332,11 @@ function introductionOf({ epoch, host, databaseId, sequence, storage }: OwnerMes
   return [{ type: "storage", epoch, status: "fallback", reason: storage.reason }, owner];
 }
 
-function lossOf(previous: OwnerMessage, epoch: number): StoreEvent {
+function lossOf(previous: OwnerMessage | null, epoch: number): StoreEvent {
   const reason =
-    previous.storage.kind === "memory"
+    previous?.storage.kind === "memory"
       ? "The tab that kept the database in memory is gone, and the data with it."
-      : "The database that was open before is gone: the browser or the user removed this site's data.";
+      : "The database that was here before is gone: the browser or the user removed this site's data.";
   return { type: "storage", epoch, status: "lost", reason };
 }
 

@@ -14,6 +14,7 @@ import type {
 } from "../protocol/connector.js";
 import { StorageUnavailableError } from "../protocol/errors.js";
 import type { Durability, StorageReport, StoreEvent } from "../protocol/events.js";
+import type { IntegrityPart, TransferBegun } from "../protocol/transfer.js";
 import type { CallMethod, StorageDescription } from "../protocol/wire.js";
 import { Connection } from "./connection.js";
 import { followPageLife } from "./page-life.js";
@@ -98,6 +99,15 @@ function connectorOver(connection: Connection, close: () => Promise<void>): Work
     acknowledgeWake: (request) => call<void>("acknowledgeWake", request),
     releaseWake: (request) => call<void>("releaseWake", request),
     forgetExecution: (executionId) => call<void>("forgetExecution", executionId),
+    transfer: {
+      beginTransfer: (kind) => call<TransferBegun>("beginTransfer", kind),
+      readExport: (request) => call<Uint8Array<ArrayBuffer>>("readExport", request),
+      writeImport: (request) => call<void>("writeImport", request),
+      checkImport: (request) => call<IntegrityPart>("checkImport", request),
+      finishImport: (transfer) => call<void>("finishImport", transfer),
+      endTransfer: (transfer) => call<void>("endTransfer", transfer),
+      checkIntegrity: (part) => call<IntegrityPart>("checkIntegrity", part),
+    },
     storage: async () => reportStorage(await call<StorageDescription>("describe", null)),
     subscribe: (listener) => connection.subscribe(listener),
     standing: () => connection.standing(),

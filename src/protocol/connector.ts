@@ -15,6 +15,7 @@
  */
 import type { Change, StoreKey } from "./change.js";
 import type { StorageReport, StoreEvent } from "./events.js";
+import type { TransferConnector } from "./transfer.js";
 
 /** Which step of which execution a write belongs to: the key of its receipt. */
 export interface StepId {
@@ -194,6 +195,8 @@ export interface StoreConnector {
   /** Replaces the execution's receipts and waiters by a tombstone. Idempotent. */
   forgetExecution(executionId: string): Promise<void>;
   storage(): Promise<StorageReport>;
+  /** Only of connectors whose database is a file. */
+  readonly transfer?: TransferConnector;
   /** Every event from now on, in order, until the returned function is called. A listener must not throw. */
   subscribe(listener: (event: StoreEvent) => void): () => void;
   /** Ends this session: pending calls settle, claims are released. Idempotent. */

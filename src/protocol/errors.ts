@@ -142,6 +142,16 @@ export class OwnerUnresponsiveError extends WakefulError {
   static override readonly code = "owner-unresponsive";
 }
 
+/** An export or import ended before it was done: its owner was lost, or it stood still for too long. Nothing was changed. */
+export class TransferInterruptedError extends WakefulError {
+  static override readonly code = "transfer-interrupted";
+}
+
+/** What was to be imported is no database of this library, or is damaged. Nothing was changed. */
+export class ImportRefusedError extends WakefulError {
+  static override readonly code = "import-refused";
+}
+
 /** The stores were closed. */
 export class ClosedError extends WakefulError {
   static override readonly code = "closed";
@@ -179,6 +189,8 @@ const byCode: ReadonlyMap<string, ErrorClass> = new Map(
       ClientOutdatedError,
       NoOwnerError,
       OwnerUnresponsiveError,
+      TransferInterruptedError,
+      ImportRefusedError,
       ClosedError,
       ProtocolViolationError,
     ] satisfies ErrorClass[]

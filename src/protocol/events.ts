@@ -47,12 +47,18 @@ export interface OwnerEvent {
   readonly storage: "opfs" | "memory";
 }
 
+/**
+ * `fallback`: nothing is durable. `lost`: what was there is gone. `full`: commits are refused for want of room.
+ * `damaged`: something in the file cannot be read.
+ */
+export const STORAGE_STATUSES = ["fallback", "lost", "full", "damaged"] as const;
+export type StorageStatus = (typeof STORAGE_STATUSES)[number];
+
 /** Something about storage that the app should know. */
 export interface StorageEvent {
   readonly type: "storage";
   readonly epoch: number;
-  /** `fallback`: nothing is durable. `lost`: what was there is gone. `full`: commits are refused for want of room. */
-  readonly status: "fallback" | "lost" | "full";
+  readonly status: StorageStatus;
   readonly reason: string;
 }
 

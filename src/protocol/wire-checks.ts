@@ -1,6 +1,8 @@
 /** The checks behind W1 (wire.ts): whether a value that arrived is exactly a message of the protocol. */
 import type { Change } from "./change.js";
 import type { WireError } from "./errors.js";
+import { STORAGE_STATUSES } from "./events.js";
+import { TRANSFER_METHODS } from "./transfer.js";
 import {
   ATTEMPTS,
   type BrokerMessage,
@@ -100,7 +102,7 @@ const channelChecks: { readonly [Type in ChannelMessage["type"]]: Check<ChannelM
   storage: record({
     type: is("storage"),
     epoch: isCount,
-    status: is("fallback", "lost", "full"),
+    status: is(...STORAGE_STATUSES),
     reason: isText,
   }),
 };
@@ -124,7 +126,7 @@ export const isCallRequest: Check<CallRequest> = record({
   acknowledged: isCount,
   attempt: is(...ATTEMPTS),
   epoch: isCount,
-  method: is(...STORE_METHODS, "describe" as const, "leave" as const),
+  method: is(...STORE_METHODS, ...TRANSFER_METHODS, "describe" as const, "leave" as const),
   body: () => true,
 });
 

@@ -15,7 +15,8 @@
  */
 import type { Change } from "./change.js";
 import type { WireError } from "./errors.js";
-import type { Durability } from "./events.js";
+import type { Durability, StorageStatus } from "./events.js";
+import type { TransferMethod } from "./transfer.js";
 
 /** Raised when a message changes in a way that an older build would misread. */
 export const PROTOCOL_VERSION = 1;
@@ -57,7 +58,7 @@ export const STORE_METHODS = [
 ] as const;
 export type StoreMethod = (typeof STORE_METHODS)[number];
 /** `describe`: what the owner knows of its storage. `leave`: this session asks about none of its commits any more. */
-export type CallMethod = StoreMethod | "describe" | "leave";
+export type CallMethod = StoreMethod | TransferMethod | "describe" | "leave";
 
 /**
  * How often a call was sent. `again`: an owner was lost before it answered, and the client held its session's lock all
@@ -135,7 +136,7 @@ export interface WakeMessage {
 export interface StorageMessage {
   readonly type: "storage";
   readonly epoch: number;
-  readonly status: "fallback" | "lost" | "full";
+  readonly status: StorageStatus;
   readonly reason: string;
 }
 
