@@ -1,5 +1,6 @@
 /** The page of the tab tests: it offers the library to `page.evaluate` and says when its module has run. */
 import { z } from "zod";
+import clientWorkerUrl from "./client-worker.ts?worker&url";
 import * as library from "../../../src/index.js";
 
 const Counter = library.defineStore("counter", z.object({ count: z.number() }), { initial: () => ({ count: 0 }) });
@@ -40,8 +41,31 @@ async function countUp(stores: library.Stores, label: string, withSteps: boolean
   }
 }
 
+async function activeServiceWorker(): Promise<ServiceWorker> {
+  const registration = await navigator.serviceWorker.register(clientWorkerUrl, { type: "module" });
+  const worker = registration.installing ?? registration.waiting ?? registration.active;
+  if (worker === null) throw new Error("The service worker was not installed.");
+  while (worker.state !== "activated") {
+    await new Promise((resolve) => worker.addEventListener("statechange", resolve, { once: true }));
+  }
+  return worker;
+}
+
+/** Lets a worker of the app, of either kind, count up on its own connection, and answers what it says. */
+async function countInWorker(kind: "worker" | "service worker", name: string): Promise<unknown> {
+  const { port1, port2 } = new MessageChannel();
+  const answer = new Promise((resolve) => {
+    port1.onmessage = ({ data }) => resolve(data);
+  });
+  const request = { name, id: "one" };
+  if (kind === "worker") new Worker(clientWorkerUrl, { type: "module" }).postMessage(request, [port2]);
+  else (await activeServiceWorker()).postMessage(request, [port2]);
+  return answer;
+}
+
 const page = {
   library,
+  countInWorker,
   Counter,
   Queue,
   open,
