@@ -100,7 +100,6 @@ export class CommitLoop {
     let isFirst = true;
     for (let lostRaces = 0; ; isFirst = false) {
       if (!isFirst || call.reading !== "none") isFresh = (await this.#bringUp(entries, signal)) || isFresh;
-      throwIfAborted(signal);
       const attempt = await call.attempt(
         entries.map((entry) => ({ entry, snapshot: entry.snapshot, sequence: entry.sequence })),
       );
@@ -110,7 +109,6 @@ export class CommitLoop {
         isFresh = true;
         continue;
       }
-      throwIfAborted(signal);
       const settled = await this.#commit(attempt, call);
       if (settled.status === "done") return settled.result;
       isFresh = true;
