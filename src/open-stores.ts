@@ -64,7 +64,7 @@ const connections = new Map<string, SharedConnection>();
  * await stores.close();
  */
 export async function openStores(options: OpenStoresOptions): Promise<Stores> {
-  checkIdentifier("database name", options?.name);
+  checkOptions(options);
   const shared = await join(options);
   try {
     const connector = await shared.connecting;
@@ -121,6 +121,22 @@ async function leave(shared: SharedConnection): Promise<void> {
     .catch(() => undefined)
     .then(() => void connections.delete(shared.options.name));
   await shared.closing;
+}
+
+function checkOptions(options: OpenStoresOptions): void {
+  checkIdentifier("database name", options?.name);
+  const { durability, fallback, ownerTimeout, changesLimit } = options;
+  const refuse = (option: string, allowed: string): never => {
+    throw new InvalidArgumentError(`The option ${option} of "${options.name}" must be ${allowed}.`, { option });
+  };
+  if (![undefined, "strict", "relaxed"].includes(durability)) refuse("durability", '"strict" or "relaxed"');
+  if (![undefined, "memory"].includes(fallback)) refuse("fallback", '"memory", or left out');
+  if (ownerTimeout !== undefined && !(Number.isFinite(ownerTimeout) && ownerTimeout > 0)) {
+    refuse("ownerTimeout", "a number of milliseconds above 0");
+  }
+  if (changesLimit !== undefined && !(Number.isSafeInteger(changesLimit) && changesLimit > 0)) {
+    refuse("changesLimit", "an integer from 1");
+  }
 }
 
 function refuseOtherOptions(open: OpenStoresOptions, asked: OpenStoresOptions): void {

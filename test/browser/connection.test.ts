@@ -130,6 +130,49 @@ describe.each(["port", "broadcast"] as const)("by %s", (transport) => {
   });
 });
 
+test("tabs 8: between owners calls wait, and one that is given up before it was sent is never applied", async () => {
+  name = `connection-${crypto.randomUUID()}`;
+  const spawned: Worker[] = [];
+  const Native = window.Worker;
+  window.Worker = class extends Native {
+    constructor(url: string | URL, options?: WorkerOptions) {
+      super(url, options);
+      spawned.push(this);
+    }
+  };
+  const connector = await connect();
+  // Queued behind the owner: as long as this test holds the lock, nobody owns.
+  let release = (): void => undefined;
+  const nobodyOwns = new Promise<void>((resolve) => {
+    void navigator.locks.request(ownerLock(name), () => {
+      resolve();
+      return new Promise<void>((freed) => {
+        release = freed;
+      });
+    });
+  });
+  spawned[0]?.terminate();
+  window.Worker = Native;
+  await nobodyOwns;
+  await untilQueued(ownerLock(name)); // The page has noticed, and its next worker is waiting.
+
+  const givingUp = new AbortController();
+  const givenUp = connector.commit({ operations: [create("given up")] }, { signal: givingUp.signal });
+  const waiting = connector.commit({ operations: [create("waiting")] });
+  givingUp.abort("not needed any more");
+  await expect(givenUp).rejects.toMatchObject({ code: "aborted", cause: "not needed any more" });
+  release();
+  expect(await waiting).toMatchObject({ status: "committed", sequence: 1 });
+  expect(await connector.listStores({ storeName: "note", limit: 10 })).toEqual(["waiting"]);
+});
+
+async function untilQueued(lock: string): Promise<void> {
+  for (;;) {
+    const { pending = [] } = await navigator.locks.query();
+    if (pending.some((request) => request.name === lock)) return;
+  }
+}
+
 test("tabs 15: storage tells where the data is", async () => {
   name = `connection-${crypto.randomUUID()}`;
   const connector = await connect();
