@@ -131,19 +131,21 @@ export const feedCases: readonly ConformanceCase[] = [
       const clients = await Promise.all([openClient(database), openClient(database)]);
       const delivered: string[] = [];
       const feeds = clients.map(({ client }) => client.wakes());
-      const readers = feeds.map(async (feed) => {
-        for await (const delivery of feed) {
-          delivered.push(delivery.executionId);
-          await delivery.acknowledge();
-        }
-      });
+      const readers = Promise.allSettled(
+        feeds.map(async (feed) => {
+          for await (const delivery of feed) {
+            delivered.push(delivery.executionId);
+            await delivery.acknowledge();
+          }
+        }),
+      );
       const ids = Array.from({ length: 12 }, (_, index) => `E${index}`);
       for (const id of ids) await wake(clients[0], id);
       await eventually(() => expect([...delivered].sort()).toEqual([...ids].sort()));
       await eventually(() => expect(delivered).toHaveLength(ids.length));
       expect(await clients[0].connector.readWakes({ limit: 100, claim: false })).toEqual([]);
       for (const { client } of clients) await client.close();
-      for (const ended of await Promise.allSettled(readers)) {
+      for (const ended of await readers) {
         expect(ended).toMatchObject({ status: "rejected", reason: { code: "closed" } });
       }
     },

@@ -131,7 +131,8 @@ export const takeCases: readonly ConformanceCase[] = [
     run: async (database) => {
       const [waiter, writer] = await Promise.all([openClient(database), openClient(database)]);
       const handle = waiter.client.store(Boards, "a");
-      const seen = handle.when((board) => board.items.length > 1 && board.items.length);
+      // What stays: a value that is there for a moment only may be missed.
+      const seen = handle.when((board) => board.items[0]?.id);
       const taken = handle.take(
         (board) => board.items.find((item) => item.id === "wanted"),
         (draft, item) => void draft.items.splice(draft.items.indexOf(item), 1),
@@ -139,7 +140,7 @@ export const takeCases: readonly ConformanceCase[] = [
       await put(writer.client, { items: items("other") });
       await put(writer.client, { items: items("other", "wanted") });
       expect(await taken).toEqual({ id: "wanted", done: false });
-      expect(await seen).toBe(2);
+      expect(await seen).toBe("other");
       expect((await writer.client.getStore(address)).state.items).toEqual(items("other"));
     },
   },

@@ -21,10 +21,10 @@ async function requestWake(connector: StoreConnector, executionId: string): Prom
 }
 
 /**
- * The announcement of a wake that `cause` brings about. A fence comes first: what was announced before it is heard
- * before it.
+ * What a session hears, once `cause` has happened, that makes it look for wakes again: the announcement of this one, or
+ * another owner. A fence comes first: what was announced before it is heard before it.
  */
-async function nextWake(
+async function reasonToLook(
   connector: StoreConnector,
   executionId: string,
   cause: () => Promise<void>,
@@ -32,7 +32,10 @@ async function nextWake(
   const log = listen(connector);
   const fence = await log.until(isCommit(await commit(connector, create("fence", "{}"))));
   await cause();
-  return log.until((event) => isWake(executionId)(event) && log.events.indexOf(event) > log.events.indexOf(fence));
+  return log.until(
+    (event) =>
+      (isWake(executionId)(event) || event.type === "owner") && log.events.indexOf(event) > log.events.indexOf(fence),
+  );
 }
 
 async function claimed(connector: StoreConnector, limit = 100): Promise<readonly string[]> {
@@ -180,7 +183,7 @@ export const wakeCases: readonly ConformanceCase[] = [
       await requestWake(one, "E");
       await requestWake(one, "F");
       await claimed(one);
-      const release = await nextWake(other, "E", () => one.releaseWake({ executionId: "E" }));
+      const release = await reasonToLook(other, "E", () => one.releaseWake({ executionId: "E" }));
       expect(release).toMatchObject({ executionIds: ["E"] });
       await one.releaseWake({ executionId: "never" });
       expect(await claimed(other)).toEqual(["E"]);
@@ -194,7 +197,7 @@ export const wakeCases: readonly ConformanceCase[] = [
       const [leaving, other] = await Promise.all([database.connect(), database.connect()]);
       await requestWake(leaving, "E");
       expect(await claimed(leaving)).toEqual(["E"]);
-      await nextWake(other, "E", () => leaving.close());
+      await reasonToLook(other, "E", () => leaving.close());
       expect(await claimed(other)).toEqual(["E"]);
     },
   },
