@@ -4,8 +4,8 @@
  * Owns: one reader's position. Does not own: the client's own position (change-follower.ts), which is ahead of a reader
  * that lags behind.
  *
- * D1  A reader gets every change after its position once, in order; or ChangesTrimmedError when some are gone.
- * D2  Changes that come while the reader is up to date are taken from the events; nothing is read for them.
+ * T1  A reader gets every change after its position once, in order; or ChangesTrimmedError when some are gone.
+ * T2  Changes that come while the reader is up to date are taken from the events; nothing is read for them.
  */
 import { abortable } from "./abort.js";
 import type { ChangeFollower, ChangeListener } from "./change-follower.js";

@@ -4,10 +4,10 @@
  * Owns: the order of this client's calls, receipts before callbacks, and running again after a lost race.
  * Does not own: what a call computes (cas-store-client.ts and others), what is known of the stores (store-view.ts).
  *
- * C1  Nothing is sent before all callbacks have run and what they made is valid, durable and within the limits.
- * C2  With a step id the receipt is asked for first: a repeat runs no callback.
- * C3  A commit that lost a race runs again on the snapshot that the refusal brought; 100 lost in a row end the call.
- * C4  `signal` ends a call until its commit is sent; from then on the call has its real outcome.
+ * L1  Nothing is sent before all callbacks have run and what they made is valid, durable and within the limits.
+ * L2  With a step id the receipt is asked for first: a repeat runs no callback.
+ * L3  A commit that lost a race runs again on the snapshot that the refusal brought; 100 lost in a row end the call.
+ * L4  `signal` ends a call until its commit is sent; from then on the call has its real outcome.
  */
 import { abortable, throwIfAborted } from "./abort.js";
 import type { StoreKey } from "./protocol/change.js";
@@ -145,7 +145,7 @@ export class CommitLoop {
     return "again" in attempt ? { status: "again" } : { status: "done", result: attempt.result };
   }
 
-  /** The result of a repeat, if receipts say that this call is one (C2). */
+  /** The result of a repeat, if receipts say that this call is one (L2). */
   async #askReceipts<Result>(call: Call<Result>): Promise<Done<Result> | undefined> {
     const { stores, step, signal } = call;
     if (step === undefined) return undefined;

@@ -3,10 +3,10 @@
  *
  * Owns: which wakes this session is delivering. Does not own: the rows and the claims, which are the database's.
  *
- * W1  While one owner lives, a wake is delivered by one client at a time, and by this session once at a time.
- * W2  A wake stays with its iteration until it is acknowledged or released; when the iteration ends, what it left open
+ * H1  While one owner lives, a wake is delivered by one client at a time, and by this session once at a time.
+ * H2  A wake stays with its iteration until it is acknowledged or released; when the iteration ends, what it left open
  *     is given back.
- * W3  No delivery waits for another: each wake is claimed when it is asked for, and not before, so that other clients
+ * H3  No delivery waits for another: each wake is claimed when it is asked for, and not before, so that other clients
  *     get those that this one has no hand free for.
  */
 import { abortable } from "./abort.js";
