@@ -44,6 +44,7 @@ interface Interposed {
   held: number;
 }
 
+/** The page's window as this file leaves it, which is what the casts below say. */
 type ReportingWindow = Window & {
   wakefulTesting?: Interposed;
   wakefulTestingReport?: (started: WorkerStarted) => Promise<void>;
@@ -73,6 +74,7 @@ export async function terminateWorker(page: Page, name: string): Promise<void> {
 export async function interfere(page: Page, name: string, rule: Interference): Promise<() => Promise<void>> {
   const id = await page.evaluate(
     ([database, given]) => {
+      // Prepared by this file.
       const interposed = (window as ReportingWindow).wakefulTesting;
       if (interposed === undefined) return null;
       const standing = {
@@ -89,6 +91,7 @@ export async function interfere(page: Page, name: string, rule: Interference): P
   if (id === null) throw new Error("This tab was not opened through these tools: its channels cannot be reached.");
   return () =>
     page.evaluate((ended) => {
+      // Prepared by this file.
       const rules = (window as ReportingWindow).wakefulTesting?.rules ?? [];
       const at = rules.findIndex((standing) => standing.id === ended);
       if (at !== -1) rules.splice(at, 1);

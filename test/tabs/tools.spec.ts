@@ -123,6 +123,7 @@ test("a tab that left comes back from the back/forward cache where the browser k
 });
 
 test("a tab crashes, and another one takes over", async ({ tabs, browserName }) => {
+  // Firefox has no such command, and runs all tabs of an origin in one process.
   test.skip(browserName === "firefox", "Only Chromium can be told to crash one tab");
   const [first, second] = [await tabs.open(), await tabs.open()];
   const tools = await tabs.tools();
@@ -140,6 +141,7 @@ test("a quota that is used up makes writes fail with their typed error until it 
   tabs,
   browserName,
 }) => {
+  // Firefox's quota follows from the size of the disk.
   test.skip(browserName === "firefox", "Only Chromium lets a test set the quota");
   const tab = await tabs.open();
   const tools = await tabs.tools();
