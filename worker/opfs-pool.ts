@@ -14,6 +14,14 @@
  */
 import type { Database as Connection, SAHPoolUtil, Sqlite3Static } from "@sqlite.org/sqlite-wasm";
 import { StorageDamagedError, StorageUnavailableError } from "../src/protocol/errors.js";
+import {
+  DATA_AT,
+  escapeName,
+  POOL_FOLDER,
+  poolDirectory,
+  readPoolHeader,
+  SQLITE_MAGIC,
+} from "../src/protocol/pool-layout.js";
 import { platformFailure, unavailable } from "./sqlite-failure.js";
 
 /** SQLite, loaded. */
@@ -26,11 +34,10 @@ export interface Sqlite {
 const PATIENCE_MS = 4000;
 const PAUSE_MS = 25;
 
+export { poolDirectory };
+
 /** Files in a pool: database, WAL, rollback journal (while WAL is being turned on), and one to spare. */
 const CAPACITY = 4;
-
-/** The longest name of a directory; file systems end at 255 bytes. */
-const SEGMENT = 120;
 
 /** Takes the pool of the database `name`, waiting for a holder that is about to be gone. */
 export async function acquirePool(sqlite3: Sqlite3Static, name: string): Promise<SAHPoolUtil> {
@@ -80,15 +87,6 @@ export function declarePowersafeOverwrite(sqlite3: Sqlite3Static, connection: Co
   }
 }
 
-/** The directory of a database, as the pool wants it: segments below the origin's root, joined by slashes. */
-export function poolDirectory(name: string): string {
-  const escaped = escapeName(name);
-  const segments: string[] = [];
-  for (let start = 0; start < escaped.length; start += SEGMENT) segments.push(escaped.slice(start, start + SEGMENT));
-  // Only the last segment ends in ".db": no database lies inside the directory of another.
-  return `.wakeful/${segments.join("/")}.db`;
-}
-
 async function takePool(sqlite3: Sqlite3Static, name: string): Promise<SAHPoolUtil> {
   const directory = poolDirectory(name);
   const damage = await findDamage(directory);
@@ -125,44 +123,29 @@ function mayPass(failure: Error): boolean {
   return failure.reason === "busy" || name === "NotFoundError" || name === "NotReadableError";
 }
 
-/** Letters, digits and hyphens stay; every other byte of UTF-8 becomes `_` and two digits. Capitals too: some file systems do not tell them apart. */
-function escapeName(name: string): string {
-  let escaped = "";
-  for (const byte of new TextEncoder().encode(name)) {
-    const character = String.fromCharCode(byte);
-    escaped += /[a-z0-9-]/.test(character) ? character : `_${byte.toString(16).padStart(2, "0")}`;
-  }
-  return escaped;
-}
-
-// The layout of a pool's file, from sqlite-wasm's sqlite3-vfs-opfs-sahpool.c-pp.js: a block of 4,096 bytes before the
-// data, in it the path (512 bytes), the flags of SQLite's xOpen (4) and a digest of both (8).
-const PATH_SIZE = 512;
-const DIGEST_AT = 516;
-const DIGEST_SIZE = 8;
-const DATA_AT = 4096;
-/** Set in the flags of files whose digest was computed; the others have a digest of zeros. */
-const HAS_DIGEST = 0x80;
-const SQLITE_MAGIC = "SQLite format 3\0";
-
 /** Says what is wrong with the files of a pool that the stock pool would truncate by opening them; undefined: nothing. */
 async function findDamage(directory: string): Promise<string | undefined> {
-  const files = await openDirectory(`${directory}/.opaque`);
+  const files = await openDirectory(`${directory}/${POOL_FOLDER}`);
   if (files === undefined) return undefined;
   const paths = new Set<string>();
+  let remnant: number | undefined;
   for await (const entry of files.values()) {
     if (entry.kind !== "file") continue;
     const file = await entry.getFile();
     if (file.size <= DATA_AT) continue;
     const block = new Uint8Array(await file.slice(0, DATA_AT + SQLITE_MAGIC.length).arrayBuffer());
-    const header = readHeader(block);
+    const header = readPoolHeader(block);
     const isDatabase = String.fromCharCode(...block.subarray(DATA_AT)) === SQLITE_MAGIC;
-    // A journal whose removal was cut short has no path any more and keeps its content: finishing that loses nothing.
-    if (header.path === "" && !isDatabase) continue;
-    if (header.path === "" || !header.valid)
-      return `the header of a file of ${file.size} bytes does not match its content`;
+    if (header.path === "" && !isDatabase) {
+      remnant = file.size;
+      continue;
+    }
+    if (header.path === "" || !header.valid) return headerDamage(file.size);
     paths.add(header.path);
   }
+  // A journal whose removal was cut short has no path any more and keeps its content: finishing that loses nothing.
+  // Where there is no database beside it, it may be the database itself, destroyed from its beginning.
+  if (remnant !== undefined && paths.size === 0) return headerDamage(remnant);
   // SQLite deletes the log of a database that is missing or empty, and with it the newest commits.
   for (const path of paths) {
     const database = path.replace(/-wal$/, "");
@@ -171,24 +154,8 @@ async function findDamage(directory: string): Promise<string | undefined> {
   return undefined;
 }
 
-function readHeader(block: Uint8Array): { readonly path: string; readonly valid: boolean } {
-  const view = new DataView(block.buffer, block.byteOffset);
-  const flags = view.getUint32(PATH_SIZE);
-  let first = 0;
-  let second = 0;
-  if ((flags & HAS_DIGEST) !== 0) {
-    first = 0xdeadbeef;
-    second = 0x41c6ce57;
-    for (const byte of block.subarray(0, DIGEST_AT)) {
-      first = Math.imul(first ^ byte, 2654435761);
-      second = Math.imul(second ^ byte, 104729);
-    }
-  }
-  // The pool writes the digest as it lies in memory, so in the byte order of the machine.
-  const digest = new Uint32Array(block.slice(DIGEST_AT, DIGEST_AT + DIGEST_SIZE).buffer);
-  const end = block.indexOf(0);
-  const path = new TextDecoder().decode(block.subarray(0, end === -1 || end > PATH_SIZE ? PATH_SIZE : end));
-  return { path, valid: digest[0] === first >>> 0 && digest[1] === second >>> 0 };
+function headerDamage(size: number): string {
+  return `the header of a file of ${size} bytes does not match its content`;
 }
 
 async function openDirectory(path: string): Promise<FileSystemDirectoryHandle | undefined> {

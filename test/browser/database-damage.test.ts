@@ -1,8 +1,8 @@
 /** Damaged files, a full disk and failing writes on real OPFS: what is refused, what is kept, and what goes on. */
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { cdp, server } from "vitest/browser";
 import type { WireError } from "../../src/protocol/errors.js";
-import { poolDirectory } from "../../worker/opfs-pool.js";
+import { bytesOf, isDatabase, isLog, onceFree, patch, poolFiles, truncate } from "./pool-files.js";
 import { faultsOf, newName, type OpenedDatabase, spawn, terminateAll } from "./database-client.js";
 
 afterEach(terminateAll);
@@ -150,44 +150,4 @@ async function fill(name: string): Promise<OpenedDatabase> {
   await worker.run({ type: "close" });
   worker.terminate();
   return opened;
-}
-
-const isDatabase = (content: string): boolean => content.startsWith("SQLite format 3");
-const isLog = (content: string): boolean =>
-  content.startsWith("7\u007f\u0006\u0082") || content.startsWith("7\u007f\u0006\u0083");
-
-/** The pool's files whose content, which begins behind a header of 4,096 bytes, is as asked. */
-async function poolFiles(name: string, matches: (content: string) => boolean): Promise<FileSystemFileHandle[]> {
-  let directory = await navigator.storage.getDirectory();
-  for (const segment of `${poolDirectory(name)}/.opaque`.split("/")) {
-    directory = await directory.getDirectoryHandle(segment);
-  }
-  const found: FileSystemFileHandle[] = [];
-  for await (const entry of directory.values()) {
-    if (entry.kind !== "file") continue;
-    const content = (await bytesOf(entry)).subarray(4096, 4112);
-    if (matches(String.fromCharCode(...content))) found.push(entry);
-  }
-  return found;
-}
-
-async function bytesOf(file: FileSystemFileHandle): Promise<Uint8Array> {
-  return new Uint8Array(await (await file.getFile()).arrayBuffer());
-}
-
-async function patch(file: FileSystemFileHandle, position: number, text: string): Promise<void> {
-  const writable = await file.createWritable({ keepExistingData: true });
-  await writable.write({ type: "write", position, data: text });
-  await writable.close();
-}
-
-async function truncate(file: FileSystemFileHandle, size: number): Promise<void> {
-  const writable = await file.createWritable({ keepExistingData: true });
-  await writable.truncate(size);
-  await writable.close();
-}
-
-/** Runs `action` again as long as a dying worker still holds the file. */
-async function onceFree(action: () => Promise<void>): Promise<void> {
-  await vi.waitFor(action, { timeout: 5000 });
 }
