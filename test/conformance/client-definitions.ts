@@ -2,9 +2,9 @@
 import { expect } from "vitest";
 import { defineStore, type StoreDefinition } from "../../src/define-store.js";
 import { DefinitionOutdatedError, MigrationFailedError } from "../../src/protocol/errors.js";
-import { errorOf, expectRefused, head, openClient, schemaOf, eventually } from "./client.js";
+import { expectRefused, head, openClient, schemaOf, eventually } from "./client.js";
 import type { ConformanceCase } from "./conformance-case.js";
-import { ROOT } from "./requests.js";
+import { errorOf, ROOT } from "./requests.js";
 
 interface Titled {
   readonly title: string;

@@ -1,8 +1,9 @@
 /** What a client follows beside its stores: changes, wakes, events, and its own end (Public surface, stores 12, tabs 25). */
 import { expect } from "vitest";
 import { AbortedError, ChangesTrimmedError, ClosedError, InvalidArgumentError } from "../../src/protocol/errors.js";
-import { Boards, emptyBoard, errorOf, eventually, openClient, type TestClient } from "./client.js";
+import { Boards, emptyBoard, eventually, openClient, type TestClient } from "./client.js";
 import { type ConformanceCase, restart } from "./conformance-case.js";
+import { errorOf } from "./requests.js";
 
 const address = { definition: Boards, id: "a" };
 

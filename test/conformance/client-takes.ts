@@ -1,8 +1,9 @@
 /** Takes and waits: what matches, what is claimed, what wakes whom (stores 7, 8, 12, 26). */
 import { expect } from "vitest";
 import { AbortedError } from "../../src/protocol/errors.js";
-import { type Board, Boards, errorOf, head, type Item, openClient, type TestClient } from "./client.js";
+import { type Board, Boards, head, type Item, openClient, type TestClient } from "./client.js";
 import { type ConformanceCase, restart } from "./conformance-case.js";
+import { errorOf } from "./requests.js";
 
 const address = { definition: Boards, id: "a" };
 const items = (...ids: readonly string[]): Item[] => ids.map((id) => ({ id, done: false }));

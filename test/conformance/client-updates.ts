@@ -7,8 +7,9 @@ import {
   ValidationFailedError,
   ValueNotDurableError,
 } from "../../src/protocol/errors.js";
-import { type Board, Boards, boardsNamed, emptyBoard, errorOf, expectRefused, openClient } from "./client.js";
+import { type Board, Boards, boardsNamed, emptyBoard, expectRefused, openClient } from "./client.js";
 import type { ConformanceCase } from "./conformance-case.js";
+import { errorOf } from "./requests.js";
 
 const address = { definition: Boards, id: "a" };
 const increment = (draft: { count: number }): void => void (draft.count += 1);

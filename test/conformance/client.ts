@@ -5,6 +5,7 @@ import type { StoreConnector } from "../../src/protocol/connector.js";
 import { createStores, type Stores } from "../../src/stores.js";
 import type { ConformanceDatabase } from "./conformance-case.js";
 import { PATIENCE_MS } from "./event-log.js";
+import { errorOf } from "./requests.js";
 
 export interface Item {
   readonly id: string;
@@ -58,16 +59,6 @@ export async function openClient(
   const session = await database.connect();
   const connector = { ...session, ...change(session) };
   return { client: createStores(connector), connector };
-}
-
-/** What a rejected call rejected with. */
-export async function errorOf(call: Promise<unknown>): Promise<unknown> {
-  return call.then(
-    (value) => {
-      throw new Error(`The call must fail, but it answered ${JSON.stringify(value)}`);
-    },
-    (error: unknown) => error,
-  );
 }
 
 /** Waits until `check` no longer throws. */

@@ -175,3 +175,13 @@ export const changed = (...list: readonly StorePath[]): { readonly changedPaths:
   changedPaths: paths(...list),
 });
 export const reads = (...list: readonly StorePath[]): { readonly readPaths: string } => ({ readPaths: paths(...list) });
+
+/** What a rejected call rejected with. In place of `expect(…).rejects`, which knows only one test at a time. */
+export async function errorOf(call: Promise<unknown>): Promise<unknown> {
+  return call.then(
+    (value) => {
+      throw new Error(`The call must fail, but it answered ${JSON.stringify(value)}`);
+    },
+    (error: unknown) => error,
+  );
+}
