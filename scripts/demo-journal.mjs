@@ -45,6 +45,10 @@ export class DemoJournal {
     return all.filter(({ reviewer }) => reviewer.startsWith(`${name}-`)).length;
   }
 
+  wasTaken(eventId) {
+    return this.#taken.has(eventId);
+  }
+
   /** Whether a tab said something else about an event than its store. A closed tab may not have come to say it at all. */
   contradicts(eventId, review) {
     const turns = [...(this.#rated.get(eventId)?.values() ?? [])];
