@@ -6,6 +6,7 @@
  *
  * Whatever it returns is the caller's own copy, and what it keeps shares nothing with what callers passed in.
  */
+import { checkDefinition, checkFunction } from "./check-arguments.js";
 import { type Clock, systemClock } from "./clock.js";
 import { type Base, type Call, CommitLoop } from "./commit-loop.js";
 import type { StoreDefinition } from "./define-store.js";
@@ -63,7 +64,7 @@ export class CasStoreClient implements StoreClient {
   }
 
   store<State>(definition: StoreDefinition<State>, id: string): StoreHandle<State> {
-    checkIdentifier("store id", id);
+    storeOf({ definition, id });
     return new CasStoreHandle(this, this.loop, definition, id);
   }
 
@@ -80,6 +81,7 @@ export class CasStoreClient implements StoreClient {
 
   async updateStore<State>(request: UpdateRequest<State>): Promise<StoreUpdate<State>> {
     const { definition, updater, stepId } = request;
+    checkFunction("updater", updater);
     return this.#single<StoreUpdate<State>>(request, {
       reading: "cached",
       operation: "update",
@@ -101,6 +103,7 @@ export class CasStoreClient implements StoreClient {
 
   async updateStoreFrom<State>(request: UpdateFromRequest<State>): Promise<StoreUpdateFrom<State>> {
     const { definition, updater, stepId, snapshot } = request;
+    checkFunction("updater", updater);
     return this.#single<StoreUpdateFrom<State>>(request, {
       reading: "cached",
       operation: "update-from",
@@ -189,13 +192,20 @@ export class CasStoreClient implements StoreClient {
 
   async registerWaiter({ readPaths, ...waiter }: WaiterRequest): Promise<WaiterRegistered> {
     checkStepId(waiter);
+    if (!Array.isArray(readPaths) || !readPaths.every(Array.isArray)) {
+      throw new InvalidArgumentError(
+        "`readPaths` must be a list of paths, such as those that a take which missed tells.",
+      );
+    }
     const registration = { ...waiter, readPaths: encodePaths(readPaths) };
     const outcome = await this.#connector.registerWaiter(registration);
     if (outcome.status === "execution-forgotten") throw forgotten(waiter);
     return { status: outcome.status };
   }
 
-  async listStores<State>({ name: storeName }: StoreDefinition<State>): Promise<string[]> {
+  async listStores<State>(definition: StoreDefinition<State>): Promise<string[]> {
+    checkDefinition(definition);
+    const { name: storeName } = definition;
     const ids: string[] = [];
     for (;;) {
       const after = ids.at(-1);

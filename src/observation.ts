@@ -9,6 +9,7 @@
  * O3  What a watch hands out never goes back: a look as of an older sequence than the last one is dropped.
  */
 import { abortable, abortError, atDeadline, throwIfAborted } from "./abort.js";
+import { checkDeadline, checkFunction } from "./check-arguments.js";
 import type { StoreDefinition } from "./define-store.js";
 import type { Matched } from "./durable-type.js";
 import type { StoreKey } from "./protocol/change.js";
@@ -41,6 +42,7 @@ export async function waitOn<T>(
   { signal, deadline }: WaitOptions,
   run: (waiting: Waiting) => Promise<T>,
 ): Promise<T | "timed-out"> {
+  checkDeadline(deadline);
   const limit = view.limit(signal);
   const expire = (): void => limit.abort(TIMED_OUT);
   const isLate = deadline !== undefined && deadline <= view.clock.now();
@@ -131,6 +133,7 @@ export function when<State, R>(
   selector: Selector<State, R>,
   options: WaitOptions,
 ): Promise<{ readonly value: Matched<R> } | "timed-out"> {
+  checkFunction("selector", selector);
   return waitOn(view, key, options, async (waiting) => {
     const { entry } = waiting;
     // Asked anew, not taken from the cache: what another tab has told this one about must be seen.
@@ -153,6 +156,8 @@ export function watch<State, R>(
   callback: (value: R, snapshot: ObservedSnapshot<State>) => void,
   { onError, signal }: WatchOptions,
 ): () => void {
+  checkFunction("selector", selector);
+  checkFunction("callback", callback);
   const stopping = new AbortController();
   const stop = (): void => stopping.abort();
   void waitOn(view, key, signal === undefined ? {} : { signal }, async (waiting) => {

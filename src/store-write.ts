@@ -1,5 +1,6 @@
 /** From what callbacks made of a state to the operation that writes it. */
 import { v7 as newInstanceId } from "uuid";
+import { checkDefinition } from "./check-arguments.js";
 import type { Base } from "./commit-loop.js";
 import type { StoreDefinition } from "./define-store.js";
 import type { StoreKey } from "./protocol/change.js";
@@ -13,12 +14,14 @@ const ROOT: readonly StorePath[] = [[]];
 
 /** A store's address where the type of its state does not matter. */
 export interface AnyAddress {
-  readonly definition: { readonly name: string; readonly version: number };
+  readonly definition: Pick<StoreDefinition<unknown>, "name" | "version">;
   readonly id: string;
 }
 
-/** @throws InvalidArgumentError when the id cannot be one */
-export function storeOf({ definition, id }: AnyAddress): StoreKey & { readonly definitionVersion: number } {
+/** @throws InvalidArgumentError when the definition is none, or the id cannot be one */
+export function storeOf(address: AnyAddress): StoreKey & { readonly definitionVersion: number } {
+  const { definition, id } = address ?? {};
+  checkDefinition(definition);
   checkIdentifier("store id", id);
   return { storeName: definition.name, storeId: id, definitionVersion: definition.version };
 }

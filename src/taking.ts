@@ -1,5 +1,6 @@
 /** Takes: one attempt, or waiting until one succeeds. */
 import { abortable } from "./abort.js";
+import { checkFunction } from "./check-arguments.js";
 import type { CommitLoop } from "./commit-loop.js";
 import type { Matched } from "./durable-type.js";
 import { applyTake } from "./draft.js";
@@ -66,6 +67,8 @@ function attemptTake<State, R>(
   ifMissing: "create" | "wait",
   asksReceipts = true,
 ): Promise<Taken<R> | Missed> {
+  checkFunction("selector", selector);
+  checkFunction("claim", claim);
   return loop.run<Taken<R> | Missed>({
     stores: [storeOf({ definition, id })],
     reading: "cached",

@@ -1,4 +1,5 @@
 /** Transactions: one updater over several stores, committed at once or not at all. */
+import { checkFunction } from "./check-arguments.js";
 import type { CommitLoop } from "./commit-loop.js";
 import { applyTransaction } from "./draft.js";
 import { InvalidArgumentError } from "./protocol/errors.js";
@@ -24,8 +25,9 @@ export async function transact<States extends StoreStates>(
 ): Promise<StoreUpdates<States>> {
   const { updater, signal, stepId } = request;
   checkStepId(stepId);
+  checkFunction("updater", updater);
   // From here on names and addresses are handled alike, whatever their states; the request's type has paired them.
-  const named = Object.entries(request.stores as unknown as Readonly<Record<string, StoreAddress<unknown>>>);
+  const named = Object.entries((request.stores ?? {}) as unknown as Readonly<Record<string, StoreAddress<unknown>>>);
   const stores = named.map(([, address]) => storeOf(address));
   checkStores(stores.map(keyText));
   const byName = (parts: readonly unknown[]): StoreUpdates<States> =>
