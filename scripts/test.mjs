@@ -26,6 +26,8 @@ const tabs = (project) => [
   "--reporter=list,./scripts/count-playwright.mjs",
 ];
 
+const chaos = (browser, kills) => ["node", "scripts/chaos.mjs", "--browser", browser, "--kills", String(kills)];
+
 // `cases`: a runner that must report cases; without a single executed one the stage has failed.
 // `long`: runs only with --long, or when it is named.
 const stages = [
@@ -38,6 +40,11 @@ const stages = [
   { name: "unit", command: vitest("unit"), cases: true },
   ...browserNames.map((name) => ({ name, command: vitest(name), cases: true })),
   ...browserNames.map((name) => ({ name: `tabs-${name}`, command: tabs(name), cases: true })),
+  // Random each time; a run prints its seed.
+  { name: "chaos", command: chaos("chromium", 60) },
+  { name: "chaos-firefox", command: chaos("firefox", 20) },
+  { name: "chaos-300", command: chaos("chromium", 300), long: true },
+  { name: "chaos-firefox-100", command: chaos("firefox", 100), long: true },
   { name: "demo", command: ["node", "scripts/demo-check.mjs"] },
   { name: "package", command: ["node", "scripts/package-check.mjs"], cases: true },
   { name: "recipes", command: ["node", "scripts/recipes.mjs"], cases: true, long: true },
@@ -90,7 +97,7 @@ function summarize() {
   for (const { name, seconds, passed, failed, skipped } of results) {
     const verdict = failed > 0 ? "FAILED" : "ok";
     console.log(
-      `${name.padEnd(14)}${verdict.padEnd(8)}${`${seconds.toFixed(1)} s`.padStart(9)}  ${passed} passed, ${failed} failed`,
+      `${name.padEnd(18)}${verdict.padEnd(8)}${`${seconds.toFixed(1)} s`.padStart(9)}  ${passed} passed, ${failed} failed`,
     );
     for (const test of skipped) console.log(`  skipped: ${test.name} (${test.reason || "no reason given"})`);
   }
