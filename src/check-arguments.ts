@@ -8,6 +8,7 @@ export function checkFunction(what: string, value: unknown): void {
 }
 
 export function checkDefinition<State>(definition: Pick<StoreDefinition<State>, "name" | "version">): void {
+  // The cast: what comes from JavaScript may be anything.
   const { name, version, initial } = (definition ?? {}) as Partial<StoreDefinition<State>>;
   if (typeof name === "string" && typeof version === "number" && typeof initial === "function") return;
   throw new InvalidArgumentError("The definition is none: pass what `defineStore` returned.");
