@@ -36,6 +36,7 @@ export type DurableSchema<Schema extends StandardSchemaV1> = [
  *
  * The schema's output is the type of the state, and what is stored. A schema whose output it would change again the
  * next time (a default that counts up, a trim that is a toggle) changes the state with every commit: avoid it.
+ * Nor may a schema change its input in place: it is given parts of the state before, which are shared.
  *
  * @param name identifies the stores in the database: keep it when you rename the variable
  * @param schema any Standard Schema, such as those of Zod, Valibot and ArkType; its output must be durable JSON
