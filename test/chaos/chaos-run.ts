@@ -28,6 +28,8 @@ export interface ChaosResult {
   readonly actions: readonly string[];
   /** Milliseconds from the departure of an owner to the first acknowledgement of a later one. */
   readonly handOvers: readonly number[];
+  /** How often each disturbance came to which end. */
+  readonly done: ReadonlyMap<string, number>;
 }
 
 const LOOPS = 3;
@@ -45,6 +47,7 @@ export class ChaosRun {
   readonly #actions: string[] = [];
   readonly #handOvers: number[] = [];
   readonly #departures: { readonly at: number; readonly epoch: number }[] = [];
+  readonly #done = new Map<string, number>();
   readonly #started = Date.now();
   #acknowledged = 0;
   #epoch = 0;
@@ -75,7 +78,7 @@ export class ChaosRun {
       if (await this.#disturb()) departures += 1;
     }
     await this.#untilAcknowledged(PROGRESS);
-    return { history: await this.#settle(), actions: this.#actions, handOvers: this.#handOvers };
+    return { history: await this.#settle(), actions: this.#actions, handOvers: this.#handOvers, done: this.#done };
   }
 
   async #prepare(): Promise<void> {
@@ -146,6 +149,8 @@ export class ChaosRun {
     };
     const target = { tabs: this.#database, profile: this.#profile, page, random: this.#random };
     const aftermath = await disturbance.run(target, departed);
+    const done = `${kind}${aftermath === "same" ? "" : `, ${aftermath}`}`;
+    this.#done.set(done, (this.#done.get(done) ?? 0) + 1);
     if (aftermath === "gone") this.#pages = this.#pages.filter((one) => one !== page);
     if (aftermath === "all-gone") {
       this.#pages = [];

@@ -12,8 +12,9 @@
  * K7  A wait whose condition had long become true did not run out.
  */
 import type { Change } from "../../src/protocol/change.js";
-import { type Begin, type CountState, type End, type Entry, type QueueState, unitOf } from "./entries.js";
+import type { CountState, Entry, QueueState } from "./entries.js";
 import { checkOrder, type Timed } from "./real-time-order.js";
+import { CALLED_OFF, mayHaveWritten, operationOf, said, type Unit, unitsOf, writesOf } from "./units.js";
 
 export interface History {
   readonly entries: readonly Entry[];
@@ -34,19 +35,10 @@ export interface Violation {
   readonly message: string;
 }
 
-/** A call that was made as often as its step was repeated, and all that became of it. */
-interface Unit {
-  readonly name: string;
-  readonly begins: Begin[];
-  readonly ends: End[];
-}
-
 /** Milliseconds that a browser may round the clock by. */
 const TOLERANCE = 5;
 /** Milliseconds after which a wait must have noticed: the sweep, and then some for hand-overs and a busy machine. */
 const NOTICED_WITHIN = 10_000;
-/** Ends that promise that nothing was written, and that the load itself brings about. */
-const CALLED_OFF: readonly string[] = ["closed", "aborted"];
 /** Stores that are deleted on the way have several instances: what depends on a version alone is not said of them. */
 const DELETED_ON_THE_WAY = "scratch";
 
@@ -67,31 +59,6 @@ export function checkHistory(history: History): Violation[] {
 }
 
 type Report = (kind: Kind, message: string) => void;
-
-function unitsOf(entries: readonly Entry[]): ReadonlyMap<string, Unit> {
-  const units = new Map<string, Unit>();
-  const byCall = new Map<string, Unit>();
-  for (const entry of entries) {
-    if (entry.type === "begin") {
-      const call = `${entry.tab}/${entry.call}`;
-      if (byCall.has(call)) continue; // Written down twice, made once.
-      const name = unitOf(entry);
-      const unit = units.get(name) ?? { name, begins: [], ends: [] };
-      unit.begins.push(entry);
-      units.set(name, unit);
-      byCall.set(call, unit);
-    } else if (entry.type === "end") byCall.get(`${entry.tab}/${entry.call}`)?.ends.push(entry);
-  }
-  return units;
-}
-
-const operationOf = ({ begins }: Unit): Begin["operation"] => {
-  const [first] = begins;
-  if (first === undefined) throw new Error("A unit begins with a call.");
-  return first.operation;
-};
-
-const said = (unit: Unit): string => `${unit.name} (${JSON.stringify(operationOf(unit))})`;
 
 /** K3 */
 function checkEnds({ live, hung }: History, units: ReadonlyMap<string, Unit>, report: Report): void {
@@ -125,38 +92,6 @@ function checkFeed({ entries, feed }: History, report: Report): void {
     if (!isNext) report("gap", `version ${version} of ${storeId} follows version ${before}`);
     last.set(instanceId, version);
   }
-}
-
-interface Write {
-  readonly store: string;
-  readonly version: number;
-}
-
-/** What a unit is known to have written, by version. */
-function writesOf(unit: Unit): readonly Write[] {
-  const operation = operationOf(unit);
-  for (const { outcome } of unit.ends) {
-    if (outcome.kind === "written") return [{ store: operation.store, version: outcome.version }];
-    if (outcome.kind === "transferred" && operation.kind === "transfer") {
-      return [
-        { store: operation.store, version: outcome.version },
-        { store: operation.to, version: outcome.toVersion },
-      ];
-    }
-  }
-  return [];
-}
-
-/** What a unit may have written without anybody having been told: its tab died first, or it does not know. */
-function mayHaveWritten(unit: Unit): readonly string[] {
-  const operation = operationOf(unit);
-  if (operation.kind === "read" || operation.kind === "wait") return [];
-  const unknown = unit.begins.some(({ tab, call }) => {
-    const end = unit.ends.find((one) => one.tab === tab && one.call === call);
-    return end === undefined || (end.outcome.kind === "failed" && !CALLED_OFF.includes(end.outcome.code));
-  });
-  if (!unknown || writesOf(unit).length > 0) return [];
-  return operation.kind === "transfer" ? [operation.store, operation.to] : [operation.store];
 }
 
 /** K1, K2: whose each row is. Answers the unit of each version that was acknowledged. */

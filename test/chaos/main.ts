@@ -19,7 +19,11 @@ const { values } = parseArgs({
 });
 const { browser, url, journal } = values;
 const [kills, tabs, seed] = [Number(values.kills), Number(values.tabs), Number(values.seed)];
-if (url === undefined || ![kills, tabs, seed].every(Number.isSafeInteger) || !browserNames.some((name) => name === browser)) {
+if (
+  url === undefined ||
+  ![kills, tabs, seed].every(Number.isSafeInteger) ||
+  !browserNames.some((name) => name === browser)
+) {
   throw new Error(`Give whole numbers and one of ${browserNames.join(", ")}; start it with npm run chaos.`);
 }
 
@@ -28,7 +32,7 @@ const profile = await openProfile(playwright[browser as "chromium" | "firefox"],
 const run = new ChaosRun(profile, { url, kills, tabs, seed });
 const started = Date.now();
 try {
-  const { history, handOvers } = await run.run();
+  const { history, handOvers, done } = await run.run();
   const violations = checkHistory(history);
   if (journal !== undefined) writeFileSync(journal, JSON.stringify(history));
   const count = (...kinds: Kind[]): number => violations.filter(({ kind }) => kinds.includes(kind)).length;
@@ -41,6 +45,7 @@ try {
     `${count("lost")} lost, ${count("doubled")} doubled, ${count("hung", "missed")} hung, ${count("wiped", "gap")} wiped, ` +
       `${count("reordered", "wrong-value")} out of order, ${count("failed")} failed`,
   );
+  console.log([...done].map(([what, times]) => `${times} × ${what}`).join("; "));
   const sorted = [...handOvers].sort((a, b) => a - b);
   const at = (share: number): number | undefined =>
     sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
