@@ -11,6 +11,8 @@
  *     the client has been gone for longer than a bound; a commit of a client that comes back after that is refused.
  * R4  What the client has acknowledged is settled: should its message arrive once more, by a slower way, it is refused.
  * R5  Records below what the client has acknowledged are dropped, a batch at a time.
+ * R6  A session that commits has not ended, whatever was written of it before: the next owner, who has not heard of it
+ *     yet, must not take a client that came back for one that is gone.
  */
 import type { Database } from "./database.js";
 
@@ -39,7 +41,7 @@ export interface SessionRecords {
 }
 
 export function createSessionRecords(database: Database): SessionRecords {
-  /** Sessions whose row is certainly there. */
+  /** Sessions whose row is certainly there, and does not say that they ended. */
   const known = new Set<string>();
   /** By session: below this number nothing is left. */
   const pruned = new Map<string, number>();
@@ -71,7 +73,10 @@ export function createSessionRecords(database: Database): SessionRecords {
     isSettled: (session, number) => number < (settled.get(session) ?? 0),
     record: (session, number, acknowledged, sequence) => {
       if (!known.has(session)) {
-        database.run("INSERT INTO sessions (session, ended_at) VALUES (?, NULL) ON CONFLICT DO NOTHING", session);
+        database.run(
+          "INSERT INTO sessions (session, ended_at) VALUES (?, NULL) ON CONFLICT DO UPDATE SET ended_at = NULL",
+          session,
+        );
         known.add(session);
       }
       database.run("INSERT INTO session_calls (session, number, sequence) VALUES (?, ?, ?)", session, number, sequence);
@@ -81,6 +86,7 @@ export function createSessionRecords(database: Database): SessionRecords {
       pruned.set(session, acknowledged);
     },
     end: (session, now) => {
+      known.delete(session); // Should it come back, its next record says so (R6).
       database.run("UPDATE sessions SET ended_at = ? WHERE session = ?", now, session);
     },
     remove,

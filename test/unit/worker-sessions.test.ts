@@ -95,6 +95,17 @@ test("tabs 7: a session is removed only after its bound, and not if its client c
   expect(commit([first], sent(1, "returning"))).toEqual(outcome);
 });
 
+test("tabs 7: a client that was away once and came back is not taken for gone by the next owner", () => {
+  commit([create("a", "{}")], sent(1));
+  host.endSession("me");
+  const second = create("b", "{}");
+  const outcome = commit([second], sent(2));
+  now += 60_001;
+  host = open();
+  host.removeEndedSessions(60_000, () => false); // It has not heard of any session yet.
+  expect(commit([second], sent(2, "again"))).toEqual(outcome);
+});
+
 test("tabs 7: a session that left leaves nothing behind", () => {
   commit([create("a", "{}")], sent(1));
   host.removeSession("me");
