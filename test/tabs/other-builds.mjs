@@ -27,7 +27,10 @@ export function otherBuild(numbers) {
         }, code);
       }
       if (id.endsWith("/worker/migrations.ts") && numbers.SCHEMA_VERSION !== undefined) {
-        const changed = code.replace(/`,\n\];/, "`,\n  `CREATE TABLE later (id INTEGER PRIMARY KEY) STRICT;`,\n];");
+        const changed = code.replace(
+          / {2}\],\n\];/,
+          "  ],\n  [`CREATE TABLE later (id INTEGER PRIMARY KEY) STRICT`],\n];",
+        );
         if (changed === code) throw new Error("The list of migrations does not end where this plugin looks for it");
         return changed;
       }
