@@ -14,7 +14,7 @@ import { maskSource } from "./source-text.mjs";
 const numbered = { stores: 32, tabs: 25 };
 
 /** Lines that are kept by work to come. A test may cite them already; a claim must not be written before. */
-const later = {
+const laterLines = {
   stores: [19, 28],
   tabs: [9, 16, 17, 23],
 };
@@ -24,10 +24,10 @@ const testFile = /^test\/(?:.*\.(?:test|spec)\.tsx?|conformance\/[^/]+\.ts|types
 const citation = /["'`]((?:(?:stores|tabs) (?:\d+|[A-Z][a-z]*(?: [a-z]+)*)|C\d+)(?:, (?:(?:stores|tabs) )?\d+)*): /g;
 
 /**
- * Compares claims with tests. `files` maps a path from the repository's root to its text. Answers the claims, how many
- * citations each has, and what is wrong, in words.
+ * Compares claims with tests. `files` maps a path from the repository's root to its text, `later` names the lines that
+ * are kept by work to come. Answers the claims, how many citations each has, and what is wrong, in words.
  */
-export function checkContract(files) {
+export function checkContract(files, later = laterLines) {
   const problems = [];
   const claims = new Map();
   const deferred = new Set(Object.entries(later).flatMap(([part, lines]) => lines.map((line) => `${part} ${line}`)));
@@ -90,7 +90,7 @@ function main() {
   );
   for (const problem of problems) console.log(`contract: ${problem}`);
   const tested = [...claims.values()].filter((citations) => citations > 0).length;
-  const waiting = Object.values(later).flat().length;
+  const waiting = Object.values(laterLines).flat().length;
   console.log(`contract: ${tested} of ${claims.size} claims have a test, ${waiting} lines belong to later work`);
   process.exitCode = problems.length > 0 || claims.size === 0 ? 1 : 0;
 }
