@@ -21,7 +21,10 @@ export interface MessageEndpoint {
 }
 
 export interface ExposedLink {
-  /** Tells the session that this owner gives up for good: what was not answered by now was not applied. */
+  /**
+   * Tells the session that this owner gives up for good: what it has no reply to by then was not applied. Goes behind
+   * the replies to all calls that have run by now, and needs one task before the link is closed.
+   */
   retire(error: WireError): void;
   close(): void;
 }
@@ -54,7 +57,10 @@ export function exposeCalls(
   return {
     retire(error) {
       const value: CallReply = { epoch, number: 0, status: "failed", error };
-      endpoint.postMessage({ id: "retire", type: "RAW", value });
+      // In a task of its own: Comlink sends the reply to a call that has just run in a microtask, and it goes first.
+      setTimeout(() => {
+        if (open) endpoint.postMessage({ id: "retire", type: "RAW", value });
+      });
     },
     close() {
       open = false;

@@ -59,6 +59,8 @@ export class Owner {
   readonly #sweep: ReturnType<typeof setInterval>;
   /** An import has replaced the content: no call is answered any more. */
   #isSucceeded = false;
+  /** A newer build takes over: a call that arrives now is not run, and retiring is its answer (O5). */
+  #isRetiring = false;
   /** Messages dropped because they were not of the protocol. */
   dropped = 0;
 
@@ -173,7 +175,7 @@ export class Owner {
 
   #afterFailure(error: unknown): boolean {
     this.#tellOf(error);
-    if (this.#isSucceeded) return false;
+    if (this.#isSucceeded || this.#isRetiring) return false;
     if (this.#database.usable) return true;
     this.#giveUp(); // O4
     return false;
@@ -199,8 +201,10 @@ export class Owner {
   #meetForeign({ build }: ForeignMessage): void {
     // An older one learns from the versions in it that it is outdated.
     if (build === "older") return this.#channel.post(this.#introduce(null));
-    // Behind every reply, on the same way: who hears it knows that what it has no reply to was never run (O5).
+    if (this.#isRetiring) return;
     this.#calls.close();
+    this.#isRetiring = true;
+    // Behind every reply, on the same way: who hears it knows that what it has no reply to was never run (O5).
     this.#sessions.retire(toWire(outdatedBuild()));
     this.#giveUp();
   }

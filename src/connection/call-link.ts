@@ -22,6 +22,8 @@ export interface MessageEndpoint {
 
 export interface CallLink {
   readonly epoch: number;
+  /** The owner gave up for a newer build, and every reply that it sent by this link was heard before. */
+  readonly isRetired: boolean;
   /** Never settles when the owner dies or the link is closed: whoever calls watches over that (pending-calls.ts). */
   call(request: CallRequest): Promise<CallReply>;
   close(): void;
@@ -35,6 +37,7 @@ export interface CallLinkListener {
 
 export function openCallLink(endpoint: MessageEndpoint, epoch: number, listener: CallLinkListener): CallLink {
   let open = true;
+  let isRetired = false;
   const listeners = new Map<EventListenerOrEventListenerObject, (event: MessageEvent<unknown>) => void>();
   const guarded: Endpoint = {
     postMessage(message) {
@@ -44,7 +47,10 @@ export function openCallLink(endpoint: MessageEndpoint, epoch: number, listener:
       const checked = (event: MessageEvent<unknown>): void => {
         if (!isReplyFrame(event.data) || event.data.value.epoch !== epoch) return listener.drop();
         const { value } = event.data;
-        if (value.number === 0 && value.status === "failed") return listener.retire(fromWire(value.error));
+        if (value.number === 0 && value.status === "failed") {
+          isRetired = true;
+          return listener.retire(fromWire(value.error));
+        }
         if (typeof hear === "function") hear(event);
         else hear.handleEvent(event);
       };
@@ -61,6 +67,9 @@ export function openCallLink(endpoint: MessageEndpoint, epoch: number, listener:
   endpoint.start?.();
   return {
     epoch,
+    get isRetired() {
+      return isRetired;
+    },
     call: (request) => remote(request),
     close() {
       open = false;
@@ -76,6 +85,10 @@ export function openCallLink(endpoint: MessageEndpoint, epoch: number, listener:
 export function joinLinks(fast: CallLink, slow: CallLink): CallLink {
   return {
     epoch: fast.epoch,
+    // By both: a reply that is still on the one way may come after the word on the other.
+    get isRetired() {
+      return fast.isRetired && slow.isRetired;
+    },
     call: (request) => fast.call(request),
     close() {
       slow.close();

@@ -245,7 +245,7 @@ export class Connection {
     return openCallLink(endpoint, epoch, {
       drop: () => this.#drop(),
       retire: (error) => {
-        if (epoch === this.#epoch) this.#retire(error);
+        if (this.#link?.epoch === epoch && this.#link.isRetired) this.#retire(error);
       },
     });
   }
@@ -258,7 +258,7 @@ export class Connection {
     const { session } = this;
     fast.call({ session, number: 0, acknowledged: 0, attempt: "first", epoch, method: "describe", body: null }).then(
       () => {
-        if (this.#link === slow) this.#link = joinLinks(fast, slow);
+        if (this.#link === slow && !fast.isRetired) this.#link = joinLinks(fast, slow);
         else fast.close();
       },
       () => fast.close(),
