@@ -49,9 +49,16 @@ export async function takeWhenMatched<State, R>(
     const { entry } = waiting;
     const attempt = { ...request, signal: waiting.signal };
     const wasKnown = entry.sequence >= 0;
+    // After a try that was answered the commit itself would find a receipt. After one whose answer was lost the item may
+    // be gone because this very take has it, and no commit would follow.
+    let asksReceipts = true;
     for (let isFirst = true; ; isFirst = false) {
-      // After the first try the commit itself would find a receipt.
-      const outcome = await despiteOwnerLoss(view, waiting, () => attemptTake(loop, attempt, "wait", isFirst));
+      const outcome = await despiteOwnerLoss(view, waiting, () => {
+        const asks = asksReceipts;
+        asksReceipts = true;
+        return attemptTake(loop, attempt, "wait", asks);
+      });
+      asksReceipts = false;
       if (outcome.matched) return outcome;
       // What was cached may be behind; one reading, shared by all who begin to wait, makes it good.
       if (isFirst && wasKnown)

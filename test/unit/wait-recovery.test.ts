@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { AbortedError, NoOwnerError } from "../../src/protocol/errors.js";
+import { AbortedError, NoOwnerError, OwnerUnresponsiveError } from "../../src/protocol/errors.js";
 import type { StoreEvent } from "../../src/protocol/events.js";
 import { createStores } from "../../src/stores.js";
 import { Board, Counter } from "../support/definitions.js";
@@ -141,6 +141,29 @@ test("tabs 4: a wait that begins while there is no owner waits for one, and its 
     expect(seen).toEqual([true]);
   });
   await waiting;
+});
+
+test("tabs 4, stores 9: a waiting take with a step whose reply was lost with its owner finds its own receipt", async () => {
+  const { database, clock, board, elsewhere } = clients();
+  const taking = board.take(
+    (state) => state.jobs[0],
+    (draft) => void draft.jobs.shift(),
+    { stepId: { executionId: "E", stepKey: "take" } },
+  );
+  await vi.waitFor(() => expect(clock.pending).toBe(1));
+  database.fault({
+    method: "commit",
+    session: "mine",
+    at: "after",
+    act: () => Promise.reject(new OwnerUnresponsiveError("gone", { outcome: "repeatable" })),
+  });
+  await elsewhere.update((draft) => void draft.jobs.push({ id: "a", done: false }));
+  const taken = vi.fn();
+  void taking.then(taken);
+  await vi.waitFor(() => {
+    clock.advance(5_000);
+    expect(taken).toHaveBeenCalledWith({ id: "a", done: false });
+  });
 });
 
 test("tabs 15: when the database is another one, what was cached is dropped and waits begin anew", async () => {
