@@ -43,8 +43,8 @@ export class DatabaseFile {
   read(offset: number, length: number): Uint8Array<ArrayBuffer> {
     return this.#withMemory(length, (memory) => {
       this.#call("$xRead", memory, length, BigInt(offset));
-      // A copy: the memory is SQLite's, and is used again.
-      return new Uint8Array(this.#sqlite.module.wasm.heap8u().slice(memory, memory + length));
+      // A copy, since the memory is SQLite's and is used again.
+      return this.#sqlite.module.wasm.heap8u().slice(memory, memory + length);
     });
   }
 

@@ -68,7 +68,8 @@ export class Transfers {
     if (method === "readExport" && !(work instanceof Import)) return work.read(offset);
     const { bytes } = fields;
     if (method === "writeImport" && work instanceof Import && bytes instanceof Uint8Array) {
-      return work.write(offset, new Uint8Array(bytes));
+      // Whatever crosses by a message is a copy, and never of shared memory.
+      return work.write(offset, bytes as Uint8Array<ArrayBuffer>);
     }
     throw new InvalidArgumentError("This call does not fit its transfer.");
   }

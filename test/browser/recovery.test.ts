@@ -141,10 +141,7 @@ test("tabs 18: damage in the middle is told to the caller and to the app, spares
       stores
         .store(Note, `note ${n}`)
         .get()
-        .then(({ state }) => {
-          expect(state).toEqual({ text: `${n} `.repeat(500) });
-          return "read";
-        })
+        .then(({ state }) => (state.text === `${n} `.repeat(500) ? "read" : "read wrongly"))
         .catch((error: unknown) => (error as { code?: string }).code),
     ),
   );
