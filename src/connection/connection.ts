@@ -59,7 +59,10 @@ export class Connection {
   /** What was lost when the present owner, or one before it, was met. */
   #loss: StoreEvent | null = null;
   #failure: WakefulError | null = null;
+  /** No new call is taken. */
   #closed = false;
+  /** Everything is settled, too. */
+  #left = false;
   /** Newest sequence heard of while there was no link: subscribers learn of it with the owner (N4). */
   #missed = 0;
   #silentTicks = 0;
@@ -73,7 +76,8 @@ export class Connection {
 
   /** Takes this session's place among the tabs. Idempotent until `suspend`. */
   begin(): Promise<void> {
-    if (this.#closed || this.#isOutdated) return Promise.resolve();
+    // While it closes it comes back as well: what is in flight has an outcome to wait for.
+    if (this.#left || this.#isOutdated) return Promise.resolve();
     this.#beginning ??= this.#takePlace(++this.#turn);
     return this.#beginning;
   }
@@ -150,6 +154,7 @@ export class Connection {
     await this.#pending.settled(); // P1 bounds this.
     await this.#leave();
     await this.#presence?.stopWorker(STOP_WITHIN);
+    this.#left = true;
     this.suspend();
     this.#stopTicking();
     this.#listeners.clear();

@@ -66,8 +66,8 @@ export async function openConnection(options: OpenConnectionOptions): Promise<Wo
   });
   const unfollow = followPageLife({ away: () => connection.suspend(), back: () => void connection.begin() });
   const close = async (): Promise<void> => {
-    unfollow();
     await connection.close();
+    unfollow(); // Not before: a page that is put away while it closes must give its locks up as any other.
   };
   try {
     const answer = connection.call("describe", null);

@@ -1,0 +1,71 @@
+/** A page that is put away at an awkward moment. */
+import { expect, test } from "vitest";
+import { openConnection } from "../../src/connection/open-connection.js";
+import { type CallReply, ownerLock, sessionLock, VERSIONS } from "../../src/protocol/wire.js";
+import { openEventChannel, openSessionChannel } from "../../worker/channel.js";
+import { exposeCalls } from "../../worker/endpoint.js";
+
+/** An owner that tells of its storage and answers nothing else, as one that is busy does. */
+async function holdBusyOwner(name: string): Promise<() => void> {
+  const epoch = 1;
+  const closing: (() => void)[] = [];
+  await new Promise<void>((held) => {
+    void navigator.locks.request(ownerLock(name), () => {
+      held();
+      return new Promise<void>((release) => closing.push(release));
+    });
+  });
+  const channel = openEventChannel(name, {
+    receive: (message) => {
+      if (message.type !== "hello") return;
+      const { session } = message;
+      const link = exposeCalls(
+        openSessionChannel(name, session),
+        { session, epoch },
+        ({ number, method }) =>
+          new Promise<CallReply>((reply) => {
+            if (method !== "describe") return;
+            reply({ epoch, number, status: "done", value: { kind: "opfs", durability: "strict" } });
+          }),
+        () => undefined,
+      );
+      closing.push(() => link.close());
+      channel.post({
+        type: "owner",
+        versions: VERSIONS,
+        epoch,
+        host: "elsewhere",
+        databaseId: "one",
+        sequence: 0,
+        storage: { kind: "opfs", durability: "strict" },
+        to: session,
+      });
+    },
+    foreign: () => undefined,
+    drop: () => undefined,
+  });
+  return () => {
+    channel.close();
+    for (const close of closing) close();
+  };
+}
+
+test("tabs 3: a page that is put away while it closes gives its locks up at once", async () => {
+  const name = `away-${crypto.randomUUID()}`;
+  const release = await holdBusyOwner(name);
+  const connector = await openConnection({ name, transport: "broadcast", ownerTimeout: 5000 });
+  const call = connector.readStore({ storeName: "note", storeId: "a" });
+  const ended = expect(call).rejects.toThrow();
+  const closed = connector.close();
+  dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true }));
+  // Whoever waits for the session to end gets its turn while the call is still in flight.
+  const isFree = navigator.locks.request(
+    sessionLock(name, connector.session),
+    { signal: AbortSignal.timeout(4000) },
+    () => true,
+  );
+  expect(await isFree).toBe(true);
+  await ended;
+  await closed;
+  release();
+});
