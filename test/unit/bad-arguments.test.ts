@@ -9,8 +9,8 @@ import { openProbedDatabase } from "../support/probed-database.js";
 const database = openProbedDatabase();
 const stores = createStores(database.connect("mine"));
 const counter = stores.store(Counter, "x");
-// As JavaScript sees them: values of any type.
-const wrong = <T>(value: unknown): T => value as T;
+// As JavaScript sees them: values of any type, where TypeScript would refuse them.
+const wrong = (value: unknown): never => value as never;
 
 const calls: Readonly<Record<string, () => unknown>> = {
   "an update without an updater": () => counter.update(wrong(undefined)),

@@ -68,6 +68,7 @@ function recording(database: Database, statements: Map<string, number>): Databas
     statements.set(sql, parameters.length);
   };
   return {
+    ...database,
     kind: database.kind,
     journalMode: database.journalMode,
     durability: database.durability,
