@@ -102,7 +102,7 @@ export class ChaosRun {
 
   #note(entry: Entry): void {
     this.#entries.push(entry);
-    if (entry.type === "begin") return;
+    if (entry.type === "begin" || entry.type === "woken") return;
     if (entry.type === "end" && entry.outcome.kind !== "failed") this.#acknowledged += 1;
     if (entry.type === "end" && entry.outcome.kind !== "failed") {
       const now = Date.now();

@@ -10,6 +10,7 @@
  * K5  The order of versions is one that real time allows, and what was read is what was written (linearizable).
  * K6  Each item is taken at most once, and none is lost. Two accounts are never seen half-way.
  * K7  A wait whose condition had long become true did not run out.
+ * K8  Whoever sleeps when its store changes is woken, be it after its tab and every owner of that time are gone.
  */
 import type { Change } from "../../src/protocol/change.js";
 import type { CountState, Entry, QueueState } from "./entries.js";
@@ -55,6 +56,7 @@ export function checkHistory(history: History): Violation[] {
   checkValues(units, owners, report);
   checkRealTime(history, units, owners, report);
   checkWaits(units, report);
+  checkSleepers(history, units, report);
   return violations;
 }
 
@@ -262,6 +264,19 @@ function checkWaits(units: ReadonlyMap<string, Unit>, report: Report): void {
       const since = reached.get(operation.store)?.find(({ count }) => count >= operation.count)?.at;
       if (outcome.kind === "timed-out" && since !== undefined && at - since > NOTICED_WITHIN)
         report("missed", `${said(unit)} ran out ${at - since} ms after it came true`);
+    }
+  }
+}
+
+/** K8 */
+function checkSleepers({ entries, feed }: History, units: ReadonlyMap<string, Unit>, report: Report): void {
+  const woken = new Set(entries.flatMap((entry) => (entry.type === "woken" ? [entry.executionId] : [])));
+  const newest = new Map(feed.map(({ instanceId, version }) => [instanceId, version]));
+  for (const unit of units.values()) {
+    for (const { outcome } of unit.ends) {
+      if (outcome.kind !== "asleep" || woken.has(unit.name)) continue;
+      if ((newest.get(outcome.instanceId) ?? 0) > outcome.since)
+        report("missed", `${said(unit)} slept at version ${outcome.since} and was never woken`);
     }
   }
 }

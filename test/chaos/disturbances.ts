@@ -109,6 +109,24 @@ const freeze: Disturbance = {
   },
 };
 
+const loseEvents: Disturbance = {
+  weight: 1,
+  departs: false,
+  async run({ tabs, page, random }) {
+    await tabs.interfere(page, { channel: "events", times: random.between(1, 20) });
+    return "same";
+  },
+};
+
+const delayMessages: Disturbance = {
+  weight: 1,
+  departs: false,
+  async run({ tabs, page, random }) {
+    await tabs.interfere(page, { delay: random.between(20, 500), times: random.between(1, 40) });
+    return "same";
+  },
+};
+
 const killBrowser: Disturbance = {
   weight: 1,
   departs: true,
@@ -121,6 +139,6 @@ const killBrowser: Disturbance = {
 
 /** By browser: what it can do (src/testing/README.md). */
 export const disturbances: Readonly<Record<string, Readonly<Record<string, Disturbance>>>> = {
-  chromium: { kill, crash, close, reload, leaveAndReturn, terminate, reopen, freeze },
-  firefox: { close, reload, leaveAndReturn, terminate, reopen, killBrowser },
+  chromium: { kill, crash, close, reload, leaveAndReturn, terminate, reopen, freeze, loseEvents, delayMessages },
+  firefox: { close, reload, leaveAndReturn, terminate, reopen, killBrowser, loseEvents, delayMessages },
 };

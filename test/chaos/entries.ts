@@ -10,7 +10,9 @@ export type Operation =
   | { readonly kind: "transfer"; readonly store: string; readonly to: string; readonly amount: number }
   | { readonly kind: "delete"; readonly store: string }
   /** Waits until the counter has come so far. */
-  | { readonly kind: "wait"; readonly store: string; readonly count: number };
+  | { readonly kind: "wait"; readonly store: string; readonly count: number }
+  /** Leaves a durable note to be woken by the next change of the counter. Its execution is named by its unit. */
+  | { readonly kind: "sleep"; readonly store: string };
 
 export interface Begin {
   readonly type: "begin";
@@ -41,6 +43,8 @@ export type Outcome =
   | { readonly kind: "deleted" }
   | { readonly kind: "timed-out" }
   | { readonly kind: "matched"; readonly count: number }
+  /** `since`: the version that it has seen. */
+  | { readonly kind: "asleep"; readonly instanceId: string; readonly since: number }
   | { readonly kind: "failed"; readonly code: string; readonly message: string };
 
 export interface End {
@@ -61,7 +65,13 @@ export interface OwnerMet {
   readonly databaseId: string;
 }
 
-export type Entry = Begin | End | OwnerMet;
+/** A wake was delivered. */
+export interface Woken {
+  readonly type: "woken";
+  readonly executionId: string;
+}
+
+export type Entry = Begin | End | OwnerMet | Woken;
 
 /** A counter or an account. `last`: the unit that wrote this version (`unitOf`). */
 export interface CountState {

@@ -58,7 +58,7 @@ export function writesOf(unit: Unit): readonly Write[] {
 /** What a unit may have written without anybody having been told: its tab died first, or it does not know. */
 export function mayHaveWritten(unit: Unit): readonly string[] {
   const operation = operationOf(unit);
-  if (operation.kind === "read" || operation.kind === "wait") return [];
+  if (operation.kind === "read" || operation.kind === "wait" || operation.kind === "sleep") return [];
   const unknown = unit.begins.some(({ tab, call }) => {
     const end = unit.ends.find((one) => one.tab === tab && one.call === call);
     return end === undefined || (end.outcome.kind === "failed" && !CALLED_OFF.includes(end.outcome.code));

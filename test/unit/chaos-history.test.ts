@@ -229,7 +229,29 @@ const damages: readonly [name: string, kind: Kind, damage: (script: Script) => v
     (script) =>
       void script.call({ kind: "wait", store: "a", count: 3 }, { kind: "timed-out" }, { at: 100, took: 15_000 }),
   ],
+  [
+    "a sleeper whose store has changed and who was not woken",
+    "missed",
+    (script) => {
+      const asleep: Outcome = { kind: "asleep", instanceId: "instance of a", since: 2 };
+      script.call({ kind: "sleep", store: "a" }, asleep, { at: 30 });
+    },
+  ],
 ];
+
+test("who sleeps at the newest version need not be woken", () => {
+  const script = whole();
+  script.call({ kind: "sleep", store: "a" }, { kind: "asleep", instanceId: "instance of a", since: 3 }, { at: 200 });
+  expect(checkHistory(script.history)).toEqual([]);
+});
+
+test("who was woken is not missed", () => {
+  const script = whole();
+  const asleep: Outcome = { kind: "asleep", instanceId: "instance of a", since: 2 };
+  const executionId = script.call({ kind: "sleep", store: "a" }, asleep, { at: 200 });
+  script.history.entries.push({ type: "woken", executionId });
+  expect(checkHistory(script.history)).toEqual([]);
+});
 
 test.each(damages)("%s is found (%s)", (_name, kind, damage) => {
   const script = whole();

@@ -1,5 +1,5 @@
 /** One tab under load: it begins by itself, also after a reload, and writes down outside of the browser what it does. */
-import { openStores, type Stores, WakefulError } from "../../../src/index.js";
+import { AbortedError, ClosedError, openStores, type Stores, WakefulError } from "../../../src/index.js";
 import {
   type Begin,
   type CountState,
@@ -8,6 +8,7 @@ import {
   type Outcome,
   type QueueState,
   unitOf,
+  type Woken,
 } from "../entries.js";
 import { type Random, randomFrom } from "../random.js";
 import { Count, perform, Queue } from "./operations.js";
@@ -27,6 +28,8 @@ export interface Enlisted {
 
 const COUNTERS = ["a", "b", "c"];
 const QUEUES = ["q1", "q2"];
+/** Milliseconds without a wake after which none is left. */
+const QUIET = 2000;
 
 let stores: Stores;
 let enlisted: Enlisted;
@@ -49,7 +52,9 @@ async function open(): Promise<void> {
 
 function nextOperation(random: Random): Operation {
   const counter = random.pick(COUNTERS);
-  switch (random.weighted({ increment: 8, read: 3, put: 4, take: 3, transfer: 4, scratch: 1, delete: 0.3, wait: 2 })) {
+  switch (
+    random.weighted({ increment: 8, read: 3, put: 4, take: 3, transfer: 4, scratch: 1, delete: 0.3, wait: 2, sleep: 2 })
+  ) {
     case "increment":
       return { kind: "increment", store: counter };
     case "read":
@@ -66,6 +71,8 @@ function nextOperation(random: Random): Operation {
       return { kind: "increment", store: "scratch" };
     case "delete":
       return { kind: "delete", store: "scratch" };
+    case "sleep":
+      return { kind: "sleep", store: counter };
     case "wait": {
       const known = stores.store(Count, counter).peek()?.state.count ?? 0;
       return { kind: "wait", store: counter, count: known + random.between(1, 5) };
@@ -73,10 +80,36 @@ function nextOperation(random: Random): Operation {
   }
 }
 
-/** Writes `begin` down before anything is sent: what a tab does before it dies must be known. */
-async function writeDown(begin: Begin): Promise<void> {
+/** Writes it down before anything is sent: what a tab does before it dies must be known. */
+async function writeDown(entry: Begin | Woken): Promise<void> {
   // A page that is put away may lose the answer, not the message: it is sent again, which changes nothing.
-  while ((await Promise.race([record(begin).then(() => "kept"), later(1000)])) !== "kept");
+  while ((await Promise.race([record(entry).then(() => "kept"), later(1000)])) !== "kept");
+}
+
+/** Delivers wakes until `signal` aborts. `delivered` is called after each. */
+async function deliverWakes(client: Stores, signal: AbortSignal, delivered = (): void => undefined): Promise<void> {
+  try {
+    for await (const wake of client.wakes({ signal })) {
+      await writeDown({ type: "woken", executionId: wake.executionId });
+      // It has slept enough; otherwise each change of its store would wake it again.
+      await client.forgetExecution(wake.executionId);
+      await wake.acknowledge();
+      delivered();
+    }
+  } catch (error) {
+    if (error instanceof AbortedError || error instanceof ClosedError) return;
+    throw error;
+  }
+}
+
+/** Delivers what is left, until nothing has come for a while. */
+async function deliverLeftWakes(): Promise<void> {
+  const quiet = new AbortController();
+  let timer = setTimeout(() => quiet.abort(), QUIET);
+  await deliverWakes(stores, quiet.signal, () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => quiet.abort(), QUIET);
+  });
 }
 
 async function make(operation: Operation, step: string | null): Promise<Outcome> {
@@ -130,6 +163,7 @@ const chaos = {
     await repeated;
   },
   async finals(): Promise<{ counts: Record<string, CountState>; queues: Record<string, QueueState> }> {
+    await deliverLeftWakes();
     const counts: Record<string, CountState> = {};
     for (const id of await stores.list(Count)) counts[id] = (await stores.store(Count, id).get()).state;
     const queues: Record<string, QueueState> = {};
@@ -142,7 +176,9 @@ function start(): void {
   load = { running: true };
   ending = new AbortController();
   const seeds = Array.from({ length: enlisted.loops }, (_, loop) => enlisted.seed + loop * 7919 + call);
-  loops = Promise.all(seeds.map((seed) => keepCalling(randomFrom(seed), load)));
+  const calling = seeds.map((seed) => keepCalling(randomFrom(seed), load));
+  if (enlisted.loops > 0) calling.push(deliverWakes(stores, ending.signal));
+  loops = Promise.all(calling);
 }
 
 declare global {

@@ -77,6 +77,20 @@ export async function perform(
     case "delete":
       await stores.delete(Count, operation.store);
       return { kind: "deleted" };
+    case "sleep": {
+      const { instanceId, version } = await stores.store(Count, operation.store).get();
+      await stores.registerWaiter({
+        workflowId: "chaos",
+        executionId: unit,
+        stepKey: "sleep",
+        storeName: Count.name,
+        storeId: operation.store,
+        instanceId,
+        sinceVersion: version,
+        readPaths: [["count"]],
+      });
+      return { kind: "asleep", instanceId, since: version };
+    }
     case "wait": {
       const counter = stores.store(Count, operation.store);
       const waited = await counter.when((state) => state.count >= operation.count && state.count, { deadline, signal });
