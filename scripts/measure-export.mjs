@@ -73,8 +73,20 @@ async function measureAll(url) {
     const handle = await root.getFileHandle("exported", { create: true });
     await window.page.stores.export().pipeTo(await handle.createWritable());
     const started = performance.now();
-    await window.page.stores.import(await handle.getFile());
-    return `${(performance.now() - started).toFixed(0)} ms of it the import`;
+    let since = started;
+    const longest = { reading: 0, checking: 0 };
+    await window.page.stores.import(await handle.getFile(), {
+      onProgress: ({ stage }) => {
+        const now = performance.now();
+        longest[stage] = Math.max(longest[stage], now - since);
+        since = now;
+      },
+    });
+    const now = performance.now();
+    return (
+      `${(now - started).toFixed(0)} ms of it the import; its longest slice ${longest.reading.toFixed(0)} ms, ` +
+      `longest part of the check ${longest.checking.toFixed(0)} ms, replacement ${(now - since).toFixed(0)} ms`
+    );
   });
 }
 

@@ -77,8 +77,10 @@ export interface Stores extends StoreClient {
    * checked whole before. Every tab hears of another owner, its waits and watches see the new content, and `changes()`
    * ends with ChangesTrimmedError.
    *
+   * The replacement itself is one step, and no call of any tab is answered meanwhile: about 20 ms for each megabyte.
+   *
    * @throws ImportRefusedError, DatabaseNewerError, StorageFullError, TransferInterruptedError, AbortedError: nothing was
-   * changed
+   * changed; OutcomeUnknownError, OwnerUnresponsiveError: the owner did not answer, and it may have been done
    */
   import(source: Blob | ReadableStream<Uint8Array>, options?: ImportOptions): Promise<void>;
 

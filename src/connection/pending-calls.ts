@@ -40,7 +40,8 @@ interface PendingCall {
 
 /** Whether applying this call twice is the same as applying it once, whatever the database knows of its session. */
 function isIdempotent(method: CallMethod, body: unknown): boolean {
-  if (method !== "commit") return true;
+  // An import that went through unheard replaced everything, also what was written since: it must not count as undone.
+  if (method !== "commit") return method !== "finishImport";
   // A receipt answers a repeated step; a repeated bare creation meets its own row and reports it as a conflict.
   return (body as CommitRequest).operations.every(
     (operation) => operation.step !== undefined || (operation.type === "create" && operation.version === 0),
