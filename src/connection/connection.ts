@@ -293,7 +293,7 @@ export class Connection {
 
   #retry(): void {
     this.#failure = null;
-    this.#presence?.send({ type: "retry" });
+    this.#presence?.retry();
     this.#presence?.hello();
   }
 

@@ -54,6 +54,8 @@ export class Presence {
   readonly #events: EventChannel;
   readonly #broker: BrokerClient | null;
   #worker: OwnWorker | null;
+  /** Its script could not be loaded: nothing that is sent to it arrives. */
+  #isBroken = false;
   #warming: ReturnType<typeof setTimeout> | null = null;
 
   private constructor(options: PresenceOptions, listener: PresenceListener, releaseSession: () => void) {
@@ -86,6 +88,13 @@ export class Presence {
 
   send(command: WorkerCommand): void {
     this.#worker?.send(command);
+  }
+
+  /** Tries again to own, after a failure. A script that could not be loaded is loaded anew. */
+  retry(): void {
+    if (!this.#isBroken) return this.send({ type: "retry" });
+    this.#worker?.terminate();
+    this.#worker = this.#startWorker();
   }
 
   /** Prepares the worker for taking over, when the page has had time for better things. */
@@ -123,6 +132,7 @@ export class Presence {
   }
 
   #startWorker(): OwnWorker {
+    this.#isBroken = false;
     const { name, fallback, changesLimit, workerUrl, wasmUrl } = this.#options;
     const { session, durability, epoch } = this.#listener;
     const { port1, port2 } = new MessageChannel();
@@ -130,7 +140,10 @@ export class Presence {
       { name, session, workerUrl },
       {
         notice: (notice) => this.#listener.notice(notice, port1),
-        broken: (error) => this.#listener.broken(error),
+        broken: (error) => {
+          this.#isBroken = true;
+          this.#listener.broken(error);
+        },
         uncaught: (message) => this.#listener.uncaught(message),
         died: () => {
           worker.terminate();

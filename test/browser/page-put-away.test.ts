@@ -1,5 +1,6 @@
 /** A page that is put away at an awkward moment. */
 import { expect, test } from "vitest";
+import type { StoreEvent } from "../../src/protocol/events.js";
 import { openConnection } from "../../src/connection/open-connection.js";
 import { type CallReply, ownerLock, sessionLock, VERSIONS } from "../../src/protocol/wire.js";
 import { openEventChannel, openSessionChannel } from "../../worker/channel.js";
@@ -68,4 +69,22 @@ test("tabs 3: a page that is put away while it closes gives its locks up at once
   await ended;
   await closed;
   release();
+});
+
+test("tabs 3, tabs 6: a restored page whose worker could not be loaded tries again with the next call", async () => {
+  const name = `away-${crypto.randomUUID()}`;
+  const here = new URL("../../worker/main.ts", import.meta.url).href;
+  const workerUrl = new URL(here);
+  const connector = await openConnection({ name, workerUrl, ownerTimeout: 5000 });
+  dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true }));
+  // As while a deployment replaces the files of the one before.
+  workerUrl.href = new URL("/there-is-no-such-worker.js", here).href;
+  const failed = new Promise<StoreEvent>((resolve) => {
+    connector.subscribe((event) => event.type === "error" && resolve(event));
+  });
+  dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
+  expect(await failed).toMatchObject({ error: { code: "storage-unavailable" } });
+  workerUrl.href = here;
+  expect(await connector.readStore({ storeName: "note", storeId: "a" })).toEqual({ sequence: 0, snapshot: null });
+  await connector.close();
 });
