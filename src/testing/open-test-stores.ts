@@ -19,11 +19,11 @@ export interface TestStores {
   /** Deadlines and sweeps go by this clock, which stands still until it is moved. */
   readonly clock: ManualClock;
   /** Another client of the same database, as another tab has it. */
-  openTab(): Stores;
+  readonly openTab: () => Stores;
   /** Another owner takes over: every client hears of it and goes on. */
-  changeOwner(): void;
+  readonly changeOwner: () => void;
   /** Closes every client: what waits ends with ClosedError, and no timer is left on the clock. Idempotent. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 

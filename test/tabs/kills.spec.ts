@@ -77,15 +77,15 @@ async function check(tabs: TestTabs, reader: Page, departed: number): Promise<vo
   const { steps, bare, changes } = await reader.evaluate(async () => {
     const { stores, Counter } = window.page;
     if (stores === null) throw new Error("The database is not open here.");
-    const read = async (id: string) => (await stores.store(Counter, id).get()).state.count;
-    const counts = { steps: await read("steps"), bare: await read("bare") };
-    const changes: { sequence: number; storeId: string; version: number }[] = [];
+    const countOf = async (id: string) => (await stores.store(Counter, id).get()).state.count;
+    const counts = { steps: await countOf("steps"), bare: await countOf("bare") };
+    const read: { sequence: number; storeId: string; version: number }[] = [];
     const fence = await stores.store(Counter, "fence").update((draft) => void draft.count++);
     for await (const { sequence, storeId, version } of stores.changes({ after: 0 })) {
-      changes.push({ sequence, storeId, version });
+      read.push({ sequence, storeId, version });
       if (storeId === "fence" && version === fence.version) break;
     }
-    return { ...counts, changes };
+    return { ...counts, changes: read };
   });
   const entries = tabs.log.map(parse);
   const acknowledged = (kind: string) =>

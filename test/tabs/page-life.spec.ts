@@ -57,10 +57,10 @@ test("tabs 3, stores 10: a write that was in flight when its page was put away i
   for (let round = 1; round <= 3; round++) {
     // Sent, and not awaited: the page is put away before the replies are there.
     await other.evaluate(() => {
-      const counter = window.page.stores?.store(window.page.Counter, "one");
-      const ended = Promise.allSettled(
-        Array.from({ length: 20 }, () => counter?.update((draft) => void draft.count++)),
-      );
+      const { stores, Counter } = window.page;
+      if (stores === null) throw new Error("The database is not open here.");
+      const counter = stores.store(Counter, "one");
+      const ended = Promise.allSettled(Array.from({ length: 20 }, () => counter.update((draft) => void draft.count++)));
       window.page.ended = ended.then((outcomes) => outcomes.filter(({ status }) => status === "rejected").length);
     });
     await tools.leave(other);

@@ -158,7 +158,7 @@ test("tabs 4, stores 9: a waiting take with a step whose reply was lost with its
     act: () => Promise.reject(new OwnerUnresponsiveError("gone", { outcome: "repeatable" })),
   });
   await elsewhere.update((draft) => void draft.jobs.push({ id: "a", done: false }));
-  const taken = vi.fn();
+  const taken = vi.fn<(job: unknown) => void>();
   void taking.then(taken);
   await vi.waitFor(() => {
     clock.advance(5_000);

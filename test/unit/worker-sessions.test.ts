@@ -1,5 +1,5 @@
 /** The records that make a commit which is sent again be applied once, and commits in groups. */
-import fc from "fast-check";
+import { assert, integer, property } from "fast-check";
 import { beforeEach, expect, test } from "vitest";
 import type { CommitOutcome, StoreReading } from "../../src/protocol/connector.js";
 import { OutcomeUnknownError, ProtocolViolationError } from "../../src/protocol/errors.js";
@@ -154,8 +154,8 @@ test("tabs 10: a member that is refused, or malformed, does not touch the others
 });
 
 test("tabs 10: wherever a statement of a group fails, every member runs again alone, and none is applied twice or lost", () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 2, max: 6 }), (failAfter, size) => {
+  assert(
+    property(integer({ min: 0, max: 40 }), integer({ min: 2, max: 6 }), (failAfter, size) => {
       const before = host.head();
       events.length = 0;
       const ids = Array.from({ length: size }, () => crypto.randomUUID());

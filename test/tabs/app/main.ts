@@ -1,5 +1,6 @@
 /** The page of the tab tests: it offers the library to `page.evaluate` and says when its module has run. */
 import { z } from "zod";
+// oxlint-disable-next-line import/default -- Vite makes the default export of what is imported with ?url.
 import clientWorkerUrl from "./client-worker.ts?worker&url";
 import * as library from "../../../src/index.js";
 
@@ -55,7 +56,8 @@ async function activeServiceWorker(): Promise<ServiceWorker> {
 async function countInWorker(kind: "worker" | "service worker", name: string): Promise<unknown> {
   const { port1, port2 } = new MessageChannel();
   const answer = new Promise((resolve) => {
-    port1.onmessage = ({ data }) => resolve(data);
+    port1.addEventListener("message", ({ data }) => resolve(data));
+    port1.start();
   });
   const request = { name, id: "one" };
   if (kind === "worker") new Worker(clientWorkerUrl, { type: "module" }).postMessage(request, [port2]);
