@@ -1,11 +1,8 @@
-/** Compiled and never run: what the package's other entries declare does not need what only their users have. */
+/** Compiled and never run: the suite's types do not need Vitest to be installed. */
 import type { describeStoreConnector, OpenConformanceDatabase } from "wakeful/conformance";
-import type { openTestStores } from "wakeful/testing";
 
 export const parameters = (open: OpenConformanceDatabase): Parameters<typeof describeStoreConnector> => [
   "my connector",
   open,
   { peers: true, restart: true, durable: true, changesLimit: true },
 ];
-
-export const advance = ({ clock }: ReturnType<typeof openTestStores>): void => clock.advance(1000);
