@@ -77,6 +77,6 @@ export class DatabaseFile {
     const code = run(this.#pointer, ...parameters);
     if (code === 0 || code === capi.SQLITE_IOERR_SHORT_READ) return;
     const platformError = this.#vfs === undefined ? undefined : this.#sqlite.platformErrors.get(this.#vfs);
-    throw storageFailure(code, new Error(`SQLite's file answered ${code} to ${method.slice(1)}`), platformError);
+    throw storageFailure(code, new Error(`${method.slice(1)} answered ${code}`), platformError);
   }
 }

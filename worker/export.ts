@@ -29,11 +29,8 @@ export function openExport(database: Database): Export {
     };
   }
   database.script("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA wal_autocheckpoint = 0");
-  const { bytes = 0 } =
-    database.get<{ bytes: number }>(
-      "SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size",
-    ) ?? {};
   const file = database.file("database");
+  const bytes = file.size(); // Written back just now, it ends with its last page.
   const log = database.file("log");
   return {
     bytes,

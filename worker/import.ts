@@ -53,7 +53,7 @@ export class Import {
 
   /** I1. The host on the database must not go on: what it keeps in memory is of before. */
   finish(transfer: string): void {
-    if (this.#checked?.done !== this.#checked?.parts) throw refused("it was not checked");
+    if (this.#checked?.done !== this.#checked?.parts) throw refused("its slices came out of order");
     this.#database.withStaged(() => this.#database.transaction(() => replaceContent(this.#database, transfer)));
   }
 
@@ -65,17 +65,14 @@ export class Import {
     const staging = this.#staging;
     // It is thrown away if anything fails: it needs no journal. Nothing in a file from outside is run as code.
     staging.script("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA trusted_schema = OFF");
-    if (
-      (staging.get<{ count: number }>("SELECT count(*) AS count FROM sqlite_schema WHERE name = 'meta'")?.count ??
-        0) === 0
-    ) {
-      throw refused("it is a database of something else");
+    if (staging.get("SELECT 1 FROM sqlite_schema WHERE name = 'meta'") === undefined) {
+      throw refused("it is of something else");
     }
     migrate(staging);
     const [own, other] = [this.#database, staging].map((database) =>
       JSON.stringify(database.all("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name")),
     );
-    if (own !== other) throw refused("its tables are not those of this build");
+    if (own !== other) throw refused("its tables are not this build's");
     if (staging.get("SELECT 1 FROM stores WHERE NOT json_valid(state) LIMIT 1")) {
       throw refused("a state in it is not JSON");
     }
@@ -85,7 +82,7 @@ export class Import {
 /** Call it in a transaction, while the other content can be named as `staged`. */
 function replaceContent(database: Database, transfer: string): void {
   const tables = database.all<{ name: string }>(
-    "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
   );
   for (const { name } of tables) {
     if (OWN_TABLES.includes(name)) continue;
@@ -101,8 +98,8 @@ function replaceContent(database: Database, transfer: string): void {
       ORDER BY rank, sequence DESC, position DESC LIMIT 1;
     DELETE FROM main.changes WHERE sequence < (SELECT max(sequence) FROM main.changes);
   `);
-  const { id } = database.get<{ id: string }>("SELECT database_id AS id FROM main.meta") ?? { id: "" };
-  database.run("UPDATE main.meta SET database_id = ?", `${lineOf(id)}.${transfer}`);
+  const { id = "" } = database.get<{ id: string }>("SELECT database_id AS id FROM meta") ?? {};
+  database.run("UPDATE meta SET database_id = ?", `${lineOf(id)}.${transfer}`);
 }
 
 function hasHeader(bytes: Uint8Array): boolean {
@@ -124,7 +121,7 @@ function refusing<T>(work: () => T): T {
 
 function refused(why: string, cause?: unknown): ImportRefusedError {
   return new ImportRefusedError(
-    `This file cannot be imported: ${why}. Nothing was changed; import what \`stores.export()\` made.`,
+    `This file cannot be imported: ${why}. Nothing was changed; import what stores.export() made.`,
     {},
     { cause },
   );

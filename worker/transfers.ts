@@ -71,7 +71,7 @@ export class Transfers {
       // Whatever crosses by a message is a copy, and never of shared memory.
       return work.write(offset, bytes as Uint8Array<ArrayBuffer>);
     }
-    throw new InvalidArgumentError("This call does not fit its transfer.");
+    throw unfit();
   }
 
   endSession(session: string): void {
@@ -92,7 +92,7 @@ export class Transfers {
   }
 
   #begin(session: string, kind: unknown): TransferBegun {
-    if (kind !== "export" && kind !== "import") throw new InvalidArgumentError("A transfer is an export or an import.");
+    if (kind !== "export" && kind !== "import") throw unfit();
     if (this.#running !== null) return { status: "busy" };
     const work = kind === "export" ? openExport(this.#database) : new Import(this.#database);
     const id = crypto.randomUUID();
@@ -110,7 +110,7 @@ export class Transfers {
     const transfer = this.#running;
     if (transfer?.id !== id || transfer?.session !== session) {
       throw new TransferInterruptedError(
-        "The export or import ended before it was done: another tab took the database over, or it stood still for too long. Nothing was changed; begin again.",
+        "This export or import ended before it was done: its owner was lost, or it stood still. Nothing was changed; begin again.",
       );
     }
     transfer.used = performance.now();
@@ -121,9 +121,9 @@ export class Transfers {
     // Asked again, since the answer of an owner that is gone was lost (import.ts I5).
     if (typeof id === "string" && this.#options.databaseId.endsWith(`.${id}`)) return;
     const { work } = this.#find(session, id);
-    if (!(work instanceof Import)) throw new InvalidArgumentError("This call does not fit its transfer.");
+    if (!(work instanceof Import)) throw unfit();
     if (this.#database.kind === "memory") {
-      throw new StorageUnavailableError("An import needs storage that lasts, and this database is in memory only.", {
+      throw new StorageUnavailableError("A database in memory only takes no import.", {
         reason: "unsupported",
       });
     }
@@ -144,4 +144,8 @@ export class Transfers {
     const isTooLarge = !(work instanceof Import) && work.logBytes() > MAX_LOG_BYTES;
     if (isTooLarge || performance.now() - used > PATIENCE_MS) this.close();
   }
+}
+
+function unfit(): InvalidArgumentError {
+  return new InvalidArgumentError("This call does not fit its transfer.");
 }
