@@ -63,6 +63,8 @@ export interface StoreHostOptions {
   readonly clock: () => number;
   /** Highest epoch heard of; this owner's is above it and above all that the database had. */
   readonly epoch?: number;
+  /** The first owner of a database is numbered above this; default 0. */
+  readonly firstEpoch?: number;
   /** How many changes the feed keeps at least; from 1. */
   readonly changesLimit?: number;
   /** Hears of commits and wakes, synchronously, after they are durable. Must not throw. */
@@ -133,7 +135,10 @@ class DatabaseHost implements StoreHost {
     this.#clock = options.clock;
     this.#publish = options.publish;
     const changesLimit = checkChangesLimit(options.changesLimit ?? DEFAULT_CHANGES_LIMIT);
-    ({ databaseId: this.databaseId, epoch: this.epoch } = beginEpoch(database, options.epoch ?? 0));
+    ({ databaseId: this.databaseId, epoch: this.epoch } = beginEpoch(database, {
+      heardOf: options.epoch ?? 0,
+      first: options.firstEpoch ?? 0,
+    }));
     this.#tables = {
       stores: createStores(database),
       ledger: createLedger(database),

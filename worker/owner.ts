@@ -76,6 +76,9 @@ export class Owner {
     this.#host = createStoreHost(database, {
       clock: Date.now,
       epoch,
+      // Somebody may have heard of owners of a database that this one takes the place of (evicted, or in memory and
+      // gone with its tab) and not be here to say so. Milliseconds pass faster than owners change.
+      firstEpoch: Date.now(),
       ...(start.changesLimit === null ? {} : { changesLimit: start.changesLimit }),
       publish: (event) => this.#publish(event),
     });

@@ -76,6 +76,18 @@ test("tabs 5: every opening has a higher epoch, above the highest that was heard
   ]);
 });
 
+test("tabs 5: a new database begins above the first epoch that it is given, and one that had an owner does not", async () => {
+  const database = await open();
+  const begin = (firstEpoch: number): number =>
+    createStoreHost(database, { clock: () => 0, firstEpoch, publish: () => undefined }).epoch;
+  expect([begin(1000), begin(2000)]).toEqual([1001, 1002]);
+});
+
+test("tabs 5: a forged epoch past all numbers does not become the database's", async () => {
+  const database = await open();
+  expect([host(database, Number.MAX_SAFE_INTEGER), host(database)].map(({ epoch }) => epoch)).toEqual([1, 2]);
+});
+
 test("a database keeps its id, and another one has another", async () => {
   const database = await open();
   const { databaseId } = host(database);
