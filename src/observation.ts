@@ -99,9 +99,14 @@ async function lookAt<State>(
   bringUp: () => Promise<void>,
 ): Promise<Look<State>> {
   const { entry, signal } = waiting;
-  await despiteOwnerLoss(view, waiting, () => abortable(bringUp(), signal));
-  const { sequence, snapshot } = entry;
-  return { state: await view.stateOf(definition, entry), sequence, snapshot };
+  for (;;) {
+    await despiteOwnerLoss(view, waiting, () => abortable(bringUp(), signal));
+    const { generation } = view.cache;
+    const { sequence, snapshot } = entry;
+    const state: State = await view.stateOf(definition, entry);
+    // Of the database before, whose sequences have nothing to do with those of the present one.
+    if (generation === view.cache.generation) return { state, sequence, snapshot };
+  }
 }
 
 /** Resolves at a change, later than `snapshot`, that may concern `readPaths`; with its sequence. */

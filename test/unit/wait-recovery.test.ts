@@ -1,9 +1,11 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { expect, test, vi } from "vitest";
 import { AbortedError, NoOwnerError, OwnerUnresponsiveError } from "../../src/protocol/errors.js";
 import type { StoreEvent } from "../../src/protocol/events.js";
+import { defineStore } from "../../src/define-store.js";
 import { createStores } from "../../src/stores.js";
 import { Board, Counter } from "../support/definitions.js";
-import { openProbedDatabase, stutteringConnector } from "../support/probed-database.js";
+import { gate, openProbedDatabase, stutteringConnector } from "../support/probed-database.js";
 import { useTwoClients } from "../support/two-clients.js";
 
 const clients = useTwoClients();
@@ -208,5 +210,61 @@ test("tabs 15: when the database is another one, what was cached is dropped and 
     .update((draft) => void (draft.title = "new"));
   expect(await waiting).toBe(true);
   await vi.waitFor(() => expect(seen.at(-1)).toEqual(["new", 1]));
+  stop();
+});
+
+test("tabs 15: a watch that was looking while the database was replaced goes on with the new one's sequences", async () => {
+  const { database: first, theirs } = clients();
+  const second = openProbedDatabase();
+  const checked = gate();
+  const validations = vi.fn();
+  const schema: StandardSchemaV1<{ n: number }> = {
+    "~standard": {
+      version: 1,
+      vendor: "test",
+      validate: async (value) => {
+        validations();
+        await checked.opened;
+        return { value: value as { n: number } }; // What `initial` made, and the updater below.
+      },
+    },
+  };
+  const Slow = defineStore("slow", schema, { initial: () => ({ n: 0 }) });
+  for (let commits = 0; commits < 5; commits++) await theirs.store(Counter, "noise").update((draft) => void draft.n++);
+  const [before, after] = [first.connect("switching"), second.connect("switching")];
+  let current = before;
+  const listeners = new Set<(event: StoreEvent) => void>();
+  for (const each of [before, after]) {
+    each.subscribe((event) => {
+      if (each === current) for (const listener of listeners) listener(event);
+    });
+  }
+  const stores = createStores({
+    ...before,
+    readStore: (key, options) => current.readStore(key, options),
+    readChanges: (request, options) => current.readChanges(request, options),
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  });
+  const databases = new Set<string>();
+  stores.on("owner", ({ databaseId }) => databases.add(databaseId));
+  first.restart();
+  await vi.waitFor(() => expect(databases.size).toBe(1));
+  const seen: number[] = [];
+  const stop = stores.store(Slow, "x").watch(
+    ({ n }) => n,
+    (n) => seen.push(n),
+  );
+  await vi.waitFor(() => expect(validations).toHaveBeenCalled());
+  current = after;
+  second.restart();
+  await vi.waitFor(() => expect(databases.size).toBe(2));
+  checked.open();
+  await createStores(second.connect())
+    .store(Slow, "x")
+    .update((draft) => void (draft.n = 7));
+  await vi.waitFor(() => expect(seen.at(-1)).toBe(7));
   stop();
 });
