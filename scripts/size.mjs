@@ -11,7 +11,7 @@ const kilobyte = 1000;
 // worker.
 const bundles = [
   { name: "page", entry: "dist/src/index.js", budget: 27 * kilobyte },
-  { name: "worker", entry: "dist/worker/main.js", budget: 86 * kilobyte },
+  { name: "worker", entry: "dist/worker/main.js", budget: 87 * kilobyte },
   { name: "broker", entry: "dist/worker/broker.js", budget: 2 * kilobyte },
 ];
 
