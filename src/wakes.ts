@@ -78,12 +78,26 @@ export class WakeFeed {
     const waiting = { signal, beforeWaiting: () => undefined };
     // Those being delivered are this client's, so they are answered again.
     const limit = Math.min(this.#claims.open.size + 1, MAX_PAGE);
-    const wakes = await despiteOwnerLoss(this.#view, waiting, () =>
-      abortable(this.#view.connector.readWakes({ limit, claim: true }), signal),
-    );
+    const wakes = await despiteOwnerLoss(this.#view, waiting, () => {
+      const claiming = this.#view.connector.readWakes({ limit, claim: true });
+      return abortable(claiming, signal).catch((error: unknown) => {
+        if (signal.aborted) void claiming.then((claimed) => this.#giveBack(claimed)).catch(() => undefined);
+        throw error;
+      });
+    });
     const wake = wakes.find(({ executionId }) => !this.#claims.open.has(executionId));
     if (wake !== undefined) this.#claims.open.add(wake.executionId);
     return wake;
+  }
+
+  /** What was claimed for an iteration that ended meanwhile (H2). Another reader of this session has a claim to it, too. */
+  #giveBack(claimed: readonly Wake[]): void {
+    if (this.#claims.readers.size > 0) return this.#claims.lookAgain();
+    for (const { executionId } of claimed) {
+      if (this.#claims.open.has(executionId)) continue;
+      // As at the end of an iteration: should it fail, the claim ends with this client's session.
+      this.#view.connector.releaseWake({ executionId }).catch(() => undefined);
+    }
   }
 
   #deliver(wake: Wake, mine: Map<string, StoreWake>): StoreWake {

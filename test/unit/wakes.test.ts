@@ -5,7 +5,7 @@ import { type StoreWake, WakeClaims } from "../../src/wakes.js";
 import { Counter } from "../support/definitions.js";
 import { type ManualScheduler, manualScheduler } from "../support/manual-scheduler.js";
 import { failure } from "../support/failure.js";
-import { openProbedDatabase, type ProbedDatabase } from "../support/probed-database.js";
+import { gate, openProbedDatabase, type ProbedDatabase } from "../support/probed-database.js";
 
 let database: ProbedDatabase;
 let clock: ManualScheduler;
@@ -177,4 +177,21 @@ test("stores Public surface: a signal ends the iteration over wakes, and gives b
   const theirs = others.wakes();
   expect(await next(theirs)).toMatchObject({ executionId: "a" });
   await theirs.return?.();
+});
+
+test("stores 13: a wake whose reader gave up while it was being claimed goes to another client", async () => {
+  const controller = new AbortController();
+  const reply = gate();
+  database.fault({ method: "readWakes", session: "mine", at: "after", act: () => reply.opened });
+  await wake("a");
+  const given = failure(stores.wakes({ signal: controller.signal }).next());
+  await vi.waitFor(async () => expect(database.calls("mine")).toContain("readWakes"));
+  const feed = others.wakes();
+  const delivered = next(feed);
+  await vi.waitFor(() => expect(database.calls("others")).toContain("readWakes"));
+  controller.abort();
+  expect(await given).toBeInstanceOf(AbortedError);
+  reply.open();
+  expect(await delivered).toMatchObject({ executionId: "a" });
+  await feed.return?.();
 });
