@@ -14,6 +14,9 @@ export type StorePath = readonly Segment[];
 /** More paths than this fold into their containers: a search over 5,000 items must not leave 5,000 paths behind. */
 export const MAX_PATHS = 256;
 
+/** Segments in one path at most: no state goes deeper, and one more than its levels names the length of an array there. */
+export const MAX_PATH_LENGTH = 501;
+
 /** Whether either path is a prefix of the other: whether a change at one can be seen by a reader of the other. */
 export function pathsIntersect(a: StorePath, b: StorePath): boolean {
   const shared = Math.min(a.length, b.length);
@@ -81,11 +84,14 @@ export function decodePaths(
     return { status: "invalid", message: "The paths are not JSON." };
   }
   if (Array.isArray(paths) && paths.every(isPath)) return { status: "decoded", paths };
-  return { status: "invalid", message: "The paths are not a list of lists of strings and array indices." };
+  return {
+    status: "invalid",
+    message: `The paths are not a list of lists of at most ${MAX_PATH_LENGTH} strings and array indices.`,
+  };
 }
 
 function isPath(value: unknown): value is StorePath {
-  return Array.isArray(value) && value.every(isSegment);
+  return Array.isArray(value) && value.length <= MAX_PATH_LENGTH && value.every(isSegment);
 }
 
 function isSegment(value: unknown): value is Segment {

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import {
   anyPathsIntersect,
   decodePaths,
+  MAX_PATH_LENGTH,
   encodePaths,
   foldPaths,
   keyRangeEnd,
@@ -121,8 +122,18 @@ test.each([
   ["a fraction", "[[1.5]]"],
   ["an index past what numbers can count", "[[9007199254740992]]"],
   ["overflow", "[[1e999]]"],
+  // Looking a path up costs the square of its length, and the owner answers nobody meanwhile.
+  [
+    "a path that is longer than a state is deep",
+    JSON.stringify([Array.from({ length: MAX_PATH_LENGTH + 1 }, () => 0)]),
+  ],
 ])("stores 24: %s is refused as paths", (_what, text) => {
   expect(decodePaths(text)).toEqual({ status: "invalid", message: expect.stringMatching(/\.$/) });
+});
+
+test("stores 24: a path as long as the deepest state takes is read", () => {
+  const deepest = [Array.from({ length: MAX_PATH_LENGTH }, () => "a")];
+  expect(decodePaths(encodePaths(deepest))).toEqual({ status: "decoded", paths: deepest });
 });
 
 test("stores 27: up to 256 paths stay as they are", () => {
