@@ -154,7 +154,7 @@ export class PendingCalls {
     for (const call of [...this.#calls.values()]) {
       call.ticks += 1;
       if (call.ticks < limit) continue;
-      if (call.sentTo === null) this.#settle(call).reject(this.#endOf(call, noOwner()));
+      if (call.sentTo === null) this.#settle(call).reject(this.#endOf(call, noOwner(call)));
       else if (ownerIsSilent) {
         const outcome = isIdempotent(call.method, call.body) ? "repeatable" : "unknown";
         this.#settle(call).reject(unresponsive(outcome));
@@ -192,8 +192,11 @@ function wasSent({ sentTo, attempt }: PendingCall): boolean {
   return sentTo !== null || attempt !== "first";
 }
 
-function noOwner(): NoOwnerError {
-  return new NoOwnerError("No open tab could take the database in time. Nothing was written; repeat the call.");
+/** What is said after it of a write that was sent is in `unknown`. */
+function noOwner(call: PendingCall): NoOwnerError {
+  const wasWritten = wasSent(call) ? "" : " Nothing was written.";
+  const advice = !wasSent(call) || isIdempotent(call.method, call.body) ? " Repeat the call; that is safe." : "";
+  return new NoOwnerError(`No open tab could take the database in time.${wasWritten}${advice}`);
 }
 
 function unresponsive(outcome: "repeatable" | "unknown"): OwnerUnresponsiveError {

@@ -44,6 +44,6 @@ export function foreignMessage(value: unknown): ForeignMessage | null {
 /** What clients of the older build are told. */
 export function outdatedBuild(): ClientOutdatedError {
   return new ClientOutdatedError(
-    "Another tab runs a newer build of this app, which has taken the database over. This call was not applied: reload the page.",
+    "Another tab runs a newer build of this app, which has taken the database over: reload the page.",
   );
 }
