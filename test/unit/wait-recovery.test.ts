@@ -217,7 +217,7 @@ test("tabs 15: a watch that was looking while the database was replaced goes on 
   const { database: first, theirs } = clients();
   const second = openProbedDatabase();
   const checked = gate();
-  const validations = vi.fn();
+  const validations = vi.fn<() => void>();
   const schema: StandardSchemaV1<{ n: number }> = {
     "~standard": {
       version: 1,
