@@ -46,6 +46,10 @@ import { waiterPathCases } from "./waiter-paths.js";
 import { waiterCases } from "./waiters.js";
 import { wakeCases } from "./wakes.js";
 
+// What someone who writes a connector has to name.
+export type { Change, StoreKey } from "../../src/protocol/change.js";
+export type * from "../../src/protocol/connector.js";
+export type { StorageReport, StoreEvent } from "../../src/protocol/events.js";
 export type {
   Capabilities,
   ConformanceCase,
