@@ -1,6 +1,6 @@
 /**
  * `npm run chaos -- --kills 60 --tabs 5 --seed 1 --browser firefox`: tabs under load that are killed, closed, frozen and
- * so on at random, and a check of everything that was acknowledged. `--journal FILE` keeps the history.
+ * so on at random, and a check of everything that was acknowledged. `--journal FILE` keeps the history, `--log` prints what was done.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";

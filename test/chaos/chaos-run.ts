@@ -96,7 +96,13 @@ export class ChaosRun {
     await context.exposeFunction("enlist", (): Enlisted => {
       this.#enlisted += 1;
       const { seed } = this.#options;
-      return { tab: `t${this.#enlisted}`, seed: seed * 1009 + this.#enlisted, name: this.#name, loops: this.#loops };
+      return {
+        tab: `t${this.#enlisted}`,
+        seed: seed * 1009 + this.#enlisted,
+        name: this.#name,
+        loops: this.#loops,
+        mostlyReads: this.#enlisted % 3 === 0,
+      };
     });
   }
 
@@ -107,8 +113,12 @@ export class ChaosRun {
     if (entry.type === "end" && entry.outcome.kind !== "failed") {
       const now = Date.now();
       for (const departure of this.#departures.splice(0)) {
-        if (entry.epoch > departure.epoch) this.#handOvers.push(now - departure.at);
-        else this.#departures.push(departure);
+        if (entry.epoch > departure.epoch) {
+          this.#handOvers.push(now - departure.at);
+          this.#say(
+            `handed over to epoch ${entry.epoch} after ${now - departure.at} ms, as ${entry.tab} was told first`,
+          );
+        } else this.#departures.push(departure);
       }
     }
     this.#epoch = Math.max(this.#epoch, entry.epoch);
@@ -145,7 +155,8 @@ export class ChaosRun {
       `${kind} ${isOwner ? "the owner" : "a tab"} (session ${session}), ${this.#pages.length} tabs, epoch ${this.#epoch}`,
     );
     const departed = (): void => {
-      if (isOwner || kind === "killBrowser") this.#departures.push({ at: Date.now(), epoch: this.#epoch });
+      // When the whole browser goes there is nobody to hand over to.
+      if (isOwner && kind !== "killBrowser") this.#departures.push({ at: Date.now(), epoch: this.#epoch });
     };
     const target = { tabs: this.#database, profile: this.#profile, page, random: this.#random };
     const aftermath = await disturbance.run(target, departed);

@@ -110,19 +110,19 @@ const freeze: Disturbance = {
 };
 
 const loseEvents: Disturbance = {
-  weight: 1,
+  weight: 2,
   departs: false,
   async run({ tabs, page, random }) {
-    await tabs.interfere(page, { channel: "events", times: random.between(1, 20) });
+    await tabs.interfere(page, { channel: "events", times: random.between(1, 100) });
     return "same";
   },
 };
 
 const delayMessages: Disturbance = {
-  weight: 1,
+  weight: 3,
   departs: false,
   async run({ tabs, page, random }) {
-    await tabs.interfere(page, { delay: random.between(20, 500), times: random.between(1, 40) });
+    await tabs.interfere(page, { delay: random.between(20, 500), times: random.between(1, 200) });
     return "same";
   },
 };

@@ -15,6 +15,7 @@ const { values } = parseArgs({
     browser: { type: "string", default: "chromium" },
     url: { type: "string" },
     journal: { type: "string" },
+    log: { type: "boolean", default: false },
   },
 });
 const { browser, url, journal } = values;
@@ -52,6 +53,7 @@ try {
   console.log(
     `hand-over of ${sorted.length}: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, from the departure to the next acknowledgement`,
   );
+  if (values.log) console.log(run.actions.join("\n"));
   if (violations.length > 0) {
     for (const { kind, message } of violations.slice(0, 40)) console.error(`${kind}: ${message}`);
     tellActions();

@@ -24,10 +24,23 @@ export interface Enlisted {
   readonly name: string;
   /** How many calls are under way at a time; 0: this tab only reads what became of the others. */
   readonly loops: number;
+  readonly mostlyReads: boolean;
 }
 
 const COUNTERS = ["a", "b", "c"];
 const QUEUES = ["q1", "q2"];
+const WRITER = { increment: 8, read: 5, put: 4, take: 3, transfer: 4, scratch: 1, delete: 0.3, wait: 2, sleep: 2 };
+/** A tab that hardly commits learns of commits by events alone. */
+const READER: typeof WRITER = {
+  ...WRITER,
+  increment: 0.3,
+  read: 20,
+  put: 0,
+  take: 1,
+  transfer: 0,
+  scratch: 0,
+  delete: 0,
+};
 /** Milliseconds without a wake after which none is left. */
 const QUIET = 2000;
 
@@ -52,9 +65,7 @@ async function open(): Promise<void> {
 
 function nextOperation(random: Random): Operation {
   const counter = random.pick(COUNTERS);
-  switch (
-    random.weighted({ increment: 8, read: 3, put: 4, take: 3, transfer: 4, scratch: 1, delete: 0.3, wait: 2, sleep: 2 })
-  ) {
+  switch (random.weighted(enlisted.mostlyReads ? READER : WRITER)) {
     case "increment":
       return { kind: "increment", store: counter };
     case "read":
