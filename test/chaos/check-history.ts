@@ -274,7 +274,9 @@ function checkSleepers({ entries, feed }: History, units: ReadonlyMap<string, Un
   const newest = new Map(feed.map(({ instanceId, version }) => [instanceId, version]));
   for (const unit of units.values()) {
     for (const { outcome } of unit.ends) {
-      if (outcome.kind !== "asleep" || woken.has(unit.name)) continue;
+      if (woken.has(unit.name)) continue;
+      if (outcome.kind === "awake") report("failed", `${said(unit)} was forgotten, and nobody had woken it`);
+      if (outcome.kind !== "asleep") continue;
       if ((newest.get(outcome.instanceId) ?? 0) > outcome.since)
         report("missed", `${said(unit)} slept at version ${outcome.since} and was never woken`);
     }

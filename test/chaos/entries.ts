@@ -45,6 +45,8 @@ export type Outcome =
   | { readonly kind: "matched"; readonly count: number }
   /** `since`: the version that it has seen. */
   | { readonly kind: "asleep"; readonly instanceId: string; readonly since: number }
+  /** Was put to sleep, woken and forgotten before its own tab heard of the first, from an owner that was lost. */
+  | { readonly kind: "awake" }
   | { readonly kind: "failed"; readonly code: string; readonly message: string };
 
 export interface End {

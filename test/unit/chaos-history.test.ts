@@ -230,6 +230,11 @@ const damages: readonly [name: string, kind: Kind, damage: (script: Script) => v
       void script.call({ kind: "wait", store: "a", count: 3 }, { kind: "timed-out" }, { at: 100, took: 15_000 }),
   ],
   [
+    "a sleeper that was forgotten and never woken",
+    "failed",
+    (script) => void script.call({ kind: "sleep", store: "a" }, { kind: "awake" }, { at: 30 }),
+  ],
+  [
     "a sleeper whose store has changed and who was not woken",
     "missed",
     (script) => {

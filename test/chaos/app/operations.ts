@@ -1,6 +1,6 @@
 /** The operations of the load, on the stores that they share. */
 import { z } from "zod";
-import { defineStore, type Stores } from "../../../src/index.js";
+import { defineStore, ExecutionForgottenError, type Stores } from "../../../src/index.js";
 import type { Operation, Outcome } from "../entries.js";
 
 export const Count = defineStore("count", z.object({ count: z.number(), last: z.string() }), {
@@ -79,7 +79,7 @@ export async function perform(
       return { kind: "deleted" };
     case "sleep": {
       const { instanceId, version } = await stores.store(Count, operation.store).get();
-      await stores.registerWaiter({
+      const waiter = {
         workflowId: "chaos",
         executionId: unit,
         stepKey: "sleep",
@@ -88,8 +88,14 @@ export async function perform(
         instanceId,
         sinceVersion: version,
         readPaths: [["count"]],
-      });
-      return { kind: "asleep", instanceId, since: version };
+      };
+      try {
+        await stores.registerWaiter(waiter);
+        return { kind: "asleep", instanceId, since: version };
+      } catch (error) {
+        if (error instanceof ExecutionForgottenError) return { kind: "awake" };
+        throw error;
+      }
     }
     case "wait": {
       const counter = stores.store(Count, operation.store);
