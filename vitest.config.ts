@@ -22,6 +22,8 @@ export default defineConfig({
         test: {
           name: "unit",
           environment: "node",
+          // Properties try many cases: on a machine that is busy with other things Vitest's 5 s are too few.
+          testTimeout: 30_000,
           exclude,
           include: ["test/unit/**/*.test.ts", "test/conformance/node/**/*.test.ts"],
         },
@@ -34,7 +36,8 @@ export default defineConfig({
           include: ["test/browser/**/*.test.ts"],
           // Files share one origin and so one OPFS; one at a time keeps their timings apart on two cores.
           fileParallelism: false,
-          testTimeout: 30_000,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
           browser: {
             enabled: true,
             headless: true,
