@@ -35,7 +35,8 @@ for (const role of ["owner", "other"] as const) {
 
     const { restored } = await tools.goBack(leaving);
     // What is tested here is a page that is restored; one that loads anew is tested everywhere else.
-    test.skip(!restored, `${browserName} did not keep the page in its cache here`);
+    test.skip(browserName === "firefox" && !restored, "Firefox, when it is driven, loads the page anew");
+    expect(restored).toBe(true);
     await leaving.waitForFunction(() => window.page.notes.includes("three") && window.page.notes.includes(3));
     expect(await count(leaving)).toBe(4);
     await leaving.waitForFunction(() => window.page.notes.includes(4));
@@ -66,7 +67,8 @@ test("tabs 3, stores 10: a write that was in flight when its page was put away i
     await tools.leave(other);
     const { restored } = await tools.goBack(other);
     // As above.
-    test.skip(!restored, `${browserName} did not keep the page in its cache here`);
+    test.skip(browserName === "firefox" && !restored, "Firefox, when it is driven, loads the page anew");
+    expect(restored).toBe(true);
     expect(await other.evaluate(() => window.page.ended)).toBe(0);
     const total = await owner.evaluate(
       async () => (await window.page.stores?.store(window.page.Counter, "one").get())?.state.count,
